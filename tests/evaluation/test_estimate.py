@@ -236,8 +236,9 @@ def test_other_scores_are_averaged_over_splits(scoring):
     cv = KFold(5, shuffle=True, random_state=0)
     found = estimate(GaussianNB(), X, Y, cv=cv, scoring=scoring)
     expected = cross_val_score(GaussianNB(), X, Y, cv=cv, scoring=scoring)
-    np.testing.assert_allclose(found.scores, expected, rtol=1e-12)
-    assert found.value == pytest.approx(expected.mean())
+    sign = -1.0 if scoring == "neg_log_loss" else 1.0  # a loss is shown as a loss
+    np.testing.assert_allclose(sign * found.scores, expected, rtol=1e-12)
+    assert sign * found.value == pytest.approx(expected.mean())
     assert list(found.assumes) == ["corrected-t"]
     with pytest.raises(InputError, match="kind='wilson' is no interval"):
         found.interval(kind="wilson")
@@ -488,7 +489,7 @@ def test_a_training_set_of_one_class_names_it():
             r"LinearRegression\(\) is not a classifier",
         ),
         ({"estimator": 7}, "not a scikit-learn estimator"),
-        ({"scoring": "accurcy"}, "not a scorer of scikit-learn"),
+        ({"scoring": "accurcy"}, "is not a scorer; did you mean 'accuracy'"),
         ({"scoring": 3}, "must be the name of a scorer"),
         ({"random_state": "x"}, "cannot be used as a seed"),
         ({"n_jobs": 0, "estimator": TREE}, "n_jobs=0 does no work"),

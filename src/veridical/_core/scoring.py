@@ -1,9 +1,25 @@
-"""Scorers: names, ranges, and training or test sets that lack classes.
+"""Scores: one table of names, units, directions and ranges, and their computation.
+
+A score is computed from the predictions of a split (`Outputs`): classes and, where it
+needs them, probabilities or decision values. It is a positive number also where it is a
+loss: "neg_log_loss" of scikit-learn is shown as log loss, of which less is better.
+
+A score that is a mean over samples (accuracy, log loss, Brier score) is pooled over all
+test samples; any other is averaged over the folds on which it is defined. A fold that
+lacks a class the score needs (the area under a ROC curve needs both) is left out; where
+most folds do, as in leave-one-out, the test samples of all folds are pooled.
 
 The classifier of a training set that lacks a class is passed to the scorer with all
-classes of the data, the absent ones with probability 0. Where the score of a test
-set that lacks a class is not defined (the area under a ROC curve, say), that split has
-no score, and the estimate is the mean of the others.
+classes of the data, the absent ones with probability 0.
+
+======  ==========================================================  ================
+symbol  meaning                                                     shape
+======  ==========================================================  ================
+y       true classes, as places among the sorted classes            (n,)
+codes   predicted classes                                           (n,)
+values  probabilities (n, K); decision values, (n,) for two classes
+k       place of the positive class of a score for two classes
+======  ==========================================================  ================
 """
 
 from __future__ import annotations
@@ -11,8 +27,10 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +39,682 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metaestimators import available_if
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.numbers import (
+    MISSING,
+    number,
+    percent,
+    percent_range,
+    points,
+    points_range,
+)
 from veridical._core.sklearn_private import parts_of
+from veridical._core.text import did_you_mean, listed, one_line
 
 Scorer = Callable[[Any, Any, Any], float]
 
+#: What a score needs of an estimator: predicted classes, probabilities, decision
+#: values or else probabilities, or the fitted model itself.
+Needs = Literal["predict", "predict_proba", "ranking", "model"]
+#: Classes that a test set must hold for a score to be defined.
+Requires = Literal["none", "all", "positive", "negative"]
+Averaging = Literal["pooled", "mean of folds"]
+#: Methods of an estimator beside ``predict`` whose results scores use.
+RESPONSES = ("predict_proba", "decision_function")
+
 _ZERO_TO_ONE = (0.0, 1.0)
 _UNBOUNDED = (-math.inf, math.inf)
+
+
+class Outputs(NamedTuple):
+    """Predictions of the test samples of one split, for every number of features.
+
+    Parameters
+    ----------
+    codes : int array of shape (n_sizes, n_test)
+        Predicted classes, as places among the sorted classes of the table.
+    proba : array of shape (n_sizes, n_test, n_classes) or None
+        Probabilities of all classes, 0 for one that the training set lacks.
+    decision : array of shape (n_sizes, n_test) or (n_sizes, n_test, n_classes) or None
+        Decision values; of two classes one number, positive for the second.
+    """
+
+    codes: IntArray
+    proba: FloatArray | None = None
+    decision: FloatArray | None = None
+
+    def take(self, sizes: Any) -> Outputs:
+        """Take some of the sizes."""
+        codes, proba, decision = self
+        return Outputs(
+            codes[sizes],
+            None if proba is None else proba[sizes],
+            None if decision is None else decision[sizes],
+        )
+
+    def at(self, size: int) -> Outputs:
+        """Return the predictions at one size, without the axis of sizes."""
+        return self.take(size)
+
+
+def pool_outputs(outputs: Sequence[Outputs]) -> Outputs:
+    """Put the test samples of all splits after one another, at one size."""
+    codes, proba, decision = (
+        None if part[0] is None else np.concatenate(part)
+        for part in zip(*outputs, strict=True)
+    )
+    assert codes is not None
+    return Outputs(codes, proba, decision)
+
+
+# -- what a record says about its score ------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ScoreInfo:
+    """A score as records carry it: name, unit, direction and averaging.
+
+    Parameters
+    ----------
+    name : str
+        Its key, as ``scoring=`` takes it.
+    label : str
+        What people call it.
+    percent : bool
+        Whether it is a share, which is shown in percent.
+    greater_is_better : bool
+        Whether more is better; False for a loss.
+    averaging : {"pooled", "mean of folds"}
+        Whether it is computed from the test samples of all splits together, or is the
+        mean over splits.
+    low, high : float
+        The smallest and the largest possible value.
+    positive : str or None
+        The positive class of a score of two classes, such as sensitivity.
+    chance : float or None
+        What guessing reaches: always predicting the most frequent class for accuracy,
+        predicting the shares of the classes for other scores; None where not known.
+    """
+
+    name: str = "accuracy"
+    label: str = "accuracy"
+    percent: bool = True
+    greater_is_better: bool = True
+    averaging: Averaging = "pooled"
+    low: float = 0.0
+    high: float = 1.0
+    positive: str | None = None
+    chance: float | None = None
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether it is the accuracy."""
+        return self.name == "accuracy"
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a loss: a score times this is better if it is greater."""
+        return 1.0 if self.greater_is_better else -1.0
+
+    @property
+    def range(self) -> tuple[float, float]:
+        """The smallest and the largest possible value."""
+        return self.low, self.high
+
+    @property
+    def unit(self) -> Literal["percent", "number"]:
+        """Unit in tables and figures."""
+        return "percent" if self.percent else "number"
+
+    @property
+    def full_label(self) -> str:
+        """The label, with the positive class where there is one."""
+        return (
+            self.label if self.positive is None else f"{self.label} ({self.positive})"
+        )
+
+    def is_better(self, value: float, other: float) -> bool:
+        """Return whether a value is better than another."""
+        return self.sign * value > self.sign * other
+
+    def write(self, value: float | None) -> str:
+        """Write a value with its unit.
+
+        Examples
+        --------
+        >>> ScoreInfo().write(0.8274), ScoreInfo("roc_auc", percent=False).write(0.8274)
+        ('82.7 %', '0.827')
+        """
+        if value is None:
+            return MISSING
+        return percent(value) if self.percent else write_number(value)
+
+    def write_range(self, low: float | None, high: float | None) -> str:
+        """Write an interval with its unit."""
+        if self.percent:
+            return percent_range(low, high)
+        if low is None or high is None:
+            return MISSING
+        return f"{write_number(low)} to {write_number(high)}"
+
+    def write_gap(
+        self, value: float | None, *, signed: bool = True, unit: bool = True
+    ) -> str:
+        """Write a difference: of shares in percentage points, else as a number."""
+        if self.percent:
+            return points(value, signed=signed, unit=unit)
+        return MISSING if value is None else write_number(value, signed=signed)
+
+    def write_gap_range(
+        self, low: float | None, high: float | None, *, unit: bool = True
+    ) -> str:
+        """Write an interval of differences."""
+        if self.percent:
+            return points_range(low, high, unit=unit)
+        if low is None or high is None:
+            return MISSING
+        low_, high_ = (write_number(one, signed=True) for one in (low, high))
+        return f"{low_} to {high_}"
+
+
+#: The default score.
+ACCURACY = ScoreInfo()
+
+
+def write_number(value: float, *, signed: bool = False) -> str:
+    """Write a score that is no share: three decimals, or three figures if large.
+
+    Examples
+    --------
+    >>> write_number(0.12345), write_number(-0.5, signed=True), write_number(12345.0)
+    ('0.123', '−0.500', '12345')
+    """
+    if not math.isfinite(value):
+        return MISSING
+    digits = 3 if abs(value) < 100 else 0
+    return number(value, digits, signed=signed)
+
+
+# -- scores of predictions -------------------------------------------------------------
+
+
+def _confusion(y: IntArray, codes: IntArray, n_classes: int) -> FloatArray:
+    known = codes >= 0  # a label that no class has is always wrong
+    flat = y[known] * n_classes + codes[known]
+    counts = np.bincount(flat, minlength=n_classes * n_classes)
+    return counts.reshape(n_classes, n_classes).astype(np.float64)
+
+
+def _accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    return float(np.mean(y == codes))
+
+
+def _balanced_accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    sizes = np.bincount(y, minlength=n_classes)
+    right = np.bincount(y[y == codes], minlength=n_classes)
+    there = sizes > 0
+    return float(np.mean(right[there] / sizes[there]))
+
+
+def _matthews(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    table = _confusion(y, codes, n_classes)
+    true, named, n = table.sum(axis=1), table.sum(axis=0), table.sum()
+    both = np.trace(table) * n - true @ named
+    product = (n * n - named @ named) * (n * n - true @ true)
+    return float(both / math.sqrt(product)) if product > 0 else 0.0
+
+
+def _f1(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    true, named = y == k, codes == k
+    total = np.count_nonzero(true) + np.count_nonzero(named)
+    return 2 * np.count_nonzero(true & named) / total if total else 0.0
+
+
+def _precision(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    named = codes == k
+    return float(np.mean(y[named] == k)) if named.any() else 0.0
+
+
+def _sensitivity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    true = y == k
+    return float(np.mean(codes[true] == k)) if true.any() else 0.0
+
+
+def _specificity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+    true = y != k
+    return float(np.mean(codes[true] != k)) if true.any() else 0.0
+
+
+# -- scores of probabilities and decision values ---------------------------------------
+
+
+def area_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> float:
+    """Compute the area under the ROC curve; equal values count one half.
+
+    Parameters
+    ----------
+    positive : bool array of shape (n,)
+        Which samples are of the positive class.
+    values : array of shape (n,)
+        The greater, the more likely positive.
+    """
+    order = np.argsort(values, kind="stable")
+    ranked, there = values[order], positive[order]
+    n_positive = int(np.count_nonzero(there))
+    n_negative = len(there) - n_positive
+    if not n_positive or not n_negative:
+        return math.nan
+    # Twice the number of negatives below, ties counted once, by group of equal values.
+    starts = np.flatnonzero(np.r_[True, ranked[1:] != ranked[:-1]])
+    positives = np.add.reduceat(there, starts, dtype=np.intp)
+    sizes = np.diff(np.r_[starts, len(there)])
+    negatives = sizes - positives
+    below = np.cumsum(negatives) - negatives
+    doubled = int(positives @ (2 * below + negatives))
+    return doubled / (2 * n_positive * n_negative)
+
+
+def _for_class(values: FloatArray, k: int) -> FloatArray:
+    """Return values that are greater the more likely a class is."""
+    if values.ndim == 2:
+        return values[:, k]
+    return values if k == 1 else -values
+
+
+def _roc_auc(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+    return area_under_roc(y == 1, _for_class(values, 1))
+
+
+def _roc_auc_ovr(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+    if n_classes == 2:
+        return _roc_auc(y, values, n_classes, k)
+    areas = [area_under_roc(y == c, values[:, c]) for c in range(n_classes)]
+    return float(np.mean(areas))
+
+
+def _roc_auc_ovo(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+    if n_classes == 2:
+        return _roc_auc(y, values, n_classes, k)
+    areas = []
+    for a, b in combinations(range(n_classes), 2):
+        chosen = (y == a) | (y == b)
+        first = y[chosen] == a
+        both = (
+            area_under_roc(first, values[chosen, a]),
+            area_under_roc(~first, values[chosen, b]),
+        )
+        areas.append(sum(both) / 2)
+    return float(np.mean(areas))
+
+
+def _average_precision(
+    y: IntArray, values: FloatArray, n_classes: int, k: int
+) -> float:
+    if n_classes > 2:
+        return float(
+            np.mean(
+                [_average_precision_of(y == c, values[:, c]) for c in range(n_classes)]
+            )
+        )
+    return _average_precision_of(y == k, _for_class(values, k))
+
+
+def _average_precision_of(positive: NDArray[np.bool_], values: FloatArray) -> float:
+    order = np.argsort(-values, kind="stable")
+    ranked, there = values[order], positive[order]
+    ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])
+    found = np.cumsum(there)[ends]
+    if not found[-1]:
+        return 0.0
+    gained = np.diff(np.r_[0, found]) / found[-1]
+    return float(np.sum(gained * (found / (ends + 1))))
+
+
+def _log_loss(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+    least = np.finfo(values.dtype).eps  # scikit-learn's limit
+    true = values[np.arange(len(y)), y]
+    if n_classes == 2:  # as scorers, which see the second class alone
+        true = np.where(y == 1, values[:, 1], 1 - values[:, 1])
+    return float(-np.log(np.clip(true, least, 1 - least)).mean())
+
+
+def _brier(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+    if n_classes == 2:
+        return float(np.mean((values[:, 1] - (y == 1)) ** 2))
+    true = np.zeros_like(values)
+    true[np.arange(len(y)), y] = 1.0
+    return float(((values - true) ** 2).sum(axis=1).mean())
+
+
+# -- the table of scores ---------------------------------------------------------------
+
+Chance = Callable[[FloatArray, int], float]
+Compute = Callable[[IntArray, Any, int, int], float]
+
+
+@dataclass(frozen=True, eq=False)
+class Score:
+    """A score: how it is computed and what it needs; `ScoreInfo` is how it is shown.
+
+    Parameters
+    ----------
+    name, label : str
+        Its key, and what people call it.
+    needs : {"predict", "predict_proba", "ranking", "model"}
+        What it needs of an estimator. "ranking" is decision values, or probabilities of
+        estimators without; "model" is the fitted model.
+    low, high : float
+        Its range.
+    percent, greater_is_better, pooled : bool
+        Whether it is a share, more is better, and it is a mean over samples.
+    requires : {"none", "all", "positive", "negative"}
+        Classes that a test set must hold.
+    compute : callable, optional
+        ``compute(y, codes or values, n_classes, k)``; without it the scorer is called.
+    scorer : callable, optional
+        Of scikit-learn, or the user's; defines the value where there is no `compute`.
+    two_classes : bool
+        Whether it is for two classes only.
+    chance : callable, optional
+        ``chance(shares, k)`` is what guessing reaches.
+    has_positive : bool
+        Whether it depends on which class is the positive one.
+    positive : object
+        The label of the positive class; None is 1 if that is a class, else the last.
+    threshold : float, optional
+        Least probability at which the positive class is predicted; None leaves the
+        decision to the estimator.
+    """
+
+    name: str
+    label: str
+    needs: Needs = "predict"
+    low: float = 0.0
+    high: float = 1.0
+    percent: bool = False
+    greater_is_better: bool = True
+    pooled: bool = False
+    requires: Requires = "none"
+    compute: Compute | None = None
+    scorer: Scorer | None = None
+    two_classes: bool = False
+    chance: Chance | None = None
+    has_positive: bool = False
+    positive: Any = None
+    threshold: float | None = None
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether it is the accuracy."""
+        return self.name == "accuracy"
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a loss."""
+        return 1.0 if self.greater_is_better else -1.0
+
+    def place_of_positive(self, classes: NDArray[Any]) -> int:
+        """Return the place of the positive class among the sorted classes."""
+        wanted = 1 if self.positive is None else self.positive
+        places = [i for i, one in enumerate(classes.tolist()) if one == wanted]
+        places = places or [
+            i for i, one in enumerate(classes.tolist()) if str(one) == str(wanted)
+        ]
+        if places:
+            return places[0]
+        if self.positive is not None:
+            raise InputError(
+                f"positive={self.positive!r} is not a class; the classes are "
+                f"{listed(map(str, classes.tolist()))}."
+            )
+        return len(classes) - 1
+
+    def info(
+        self,
+        classes: NDArray[Any],
+        shares: FloatArray | None = None,
+        averaging: Averaging | None = None,
+    ) -> ScoreInfo:
+        """Describe the score for a record.
+
+        Parameters
+        ----------
+        classes : array of shape (n_classes,)
+            The sorted classes.
+        shares : array of shape (n_classes,), optional
+            Shares of the classes, for what guessing reaches.
+        averaging : {"pooled", "mean of folds"}, optional
+            How it was averaged.
+        """
+        k = self.place_of_positive(classes)
+        chance = None
+        if shares is not None and self.chance is not None:
+            chance = float(self.chance(shares, k))
+        high = self.high
+        if self.name == "brier_score" and len(classes) == 2:
+            high = 1.0
+        return ScoreInfo(
+            name=self.name,
+            label=self.label,
+            percent=self.percent,
+            greater_is_better=self.greater_is_better,
+            averaging=averaging or ("pooled" if self.pooled else "mean of folds"),
+            low=self.low,
+            high=high,
+            positive=show_label(classes[k]) if self.has_positive else None,
+            chance=chance,
+        )
+
+    def response(self, estimator: Any) -> str | None:
+        """Return the method of an estimator that it needs beside ``predict``.
+
+        Raises
+        ------
+        InputError
+            If the estimator has no such method, with what to use instead.
+        """
+        if self.needs in ("predict", "model"):
+            return None
+        if self.needs == "ranking":
+            asked: tuple[str, ...] = ("decision_function", "predict_proba")
+        else:
+            asked = ("predict_proba",)
+        if self.compute is None and self.scorer is not None:
+            own = parts_of(self.scorer).response_method
+            asked = tuple(own) if isinstance(own, (list, tuple)) else (own,)
+            if "predict" in asked:
+                return None
+        for method in asked:
+            if hasattr(estimator, method):
+                return method
+        raise InputError(_without(self, estimator, asked))
+
+    def is_defined(self, y: IntArray, n_classes: int, k: int) -> bool:
+        """Return whether a test set holds the classes that the score requires."""
+        if self.requires == "none" or not len(y):
+            return bool(len(y))
+        if self.requires == "positive" and n_classes == 2:
+            return bool((y == k).any())
+        if self.requires == "negative":
+            return bool((y != k).any())
+        return np.unique(y).size == n_classes
+
+    def of_outputs(
+        self, y: IntArray, outputs: Outputs, classes: NDArray[Any], response: str | None
+    ) -> Scored:
+        """Compute the score of one split at one size; NaN where it is not defined."""
+        k, n_classes = self.place_of_positive(classes), len(classes)
+        if not self.is_defined(y, n_classes, k):
+            return Scored(math.nan, "it lacks a class that the score needs")
+        if self.compute is not None:
+            return Scored(
+                float(self.compute(y, self._given(outputs, response, k), n_classes, k))
+            )
+        assert self.scorer is not None
+        model = Answers(outputs, classes)
+        found = score(self.scorer, model, np.zeros((len(y), 1)), classes[y], classes)
+        return found._replace(value=self.sign * found.value)
+
+    def _given(self, outputs: Outputs, response: str | None, k: int) -> Any:
+        if self.threshold is not None:
+            assert outputs.proba is not None
+            positive = outputs.proba[:, k] >= self.threshold
+            return np.where(positive, k, 1 - k)
+        if response is None:
+            return outputs.codes
+        return outputs.proba if response == "predict_proba" else outputs.decision
+
+
+def _without(score: Score, estimator: Any, asked: Sequence[str]) -> str:
+    who = one_line(estimator)
+    if asked == ("predict_proba",):
+        return (
+            f"The {score.label} needs probabilities, and {who} has none "
+            "(no predict_proba); use an estimator that has, such as 'logistic' or "
+            "'nb', wrap it as sklearn.calibration.CalibratedClassifierCV(estimator), "
+            "or choose a score of classes, such as balanced_accuracy."
+        )
+    return (
+        f"The {score.label} needs decision values or probabilities, and {who} has "
+        f"neither (no {' and no '.join(asked)}); use an estimator that has, such as "
+        "'svm', 'logistic' or 'nb', wrap it as "
+        "sklearn.calibration.CalibratedClassifierCV(estimator), or choose a score of "
+        "classes, such as balanced_accuracy."
+    )
+
+
+def show_label(label: Any) -> str:
+    """Write a class label as pages do."""
+    return str(label.item() if hasattr(label, "item") else label)
+
+
+def _share_of_majority(shares: FloatArray, k: int) -> float:
+    return float(shares.max())
+
+
+def _one_in_classes(shares: FloatArray, k: int) -> float:
+    return 1 / len(shares)
+
+
+def _half(shares: FloatArray, k: int) -> float:
+    return 0.5
+
+
+def _nothing(shares: FloatArray, k: int) -> float:
+    return 0.0
+
+
+def _prevalence(shares: FloatArray, k: int) -> float:
+    return float(shares[k] if len(shares) == 2 else shares.mean())
+
+
+def _entropy(shares: FloatArray, k: int) -> float:
+    there = shares[shares > 0]
+    return float(-(there * np.log(there)).sum())
+
+
+def _gini(shares: FloatArray, k: int) -> float:
+    whole = float(1 - (shares**2).sum())
+    return whole / 2 if len(shares) == 2 else whole
+
+
+_OF_TWO: dict[str, Any] = {"two_classes": True, "has_positive": True}
+
+_OWN: tuple[Score, ...] = (
+    Score(
+        "accuracy", "accuracy", percent=True, pooled=True, compute=_accuracy,
+        chance=_share_of_majority,
+    ),
+    Score(
+        "balanced_accuracy", "balanced accuracy", percent=True, requires="all",
+        compute=_balanced_accuracy, chance=_one_in_classes,
+    ),
+    Score(
+        "roc_auc", "area under the ROC curve", "ranking", requires="all",
+        compute=_roc_auc, two_classes=True, chance=_half,
+    ),
+    Score(
+        "roc_auc_ovr", "area under the ROC curve, each class against the rest",
+        "predict_proba", requires="all", compute=_roc_auc_ovr, chance=_half,
+    ),
+    Score(
+        "roc_auc_ovo", "area under the ROC curve, mean over pairs of classes",
+        "predict_proba", requires="all", compute=_roc_auc_ovo, chance=_half,
+    ),
+    Score(
+        "average_precision", "average precision", "ranking", requires="positive",
+        compute=_average_precision, has_positive=True, chance=_prevalence,
+    ),
+    Score(
+        "matthews_corrcoef", "Matthews correlation coefficient", low=-1.0,
+        requires="all", compute=_matthews, chance=_nothing,
+    ),
+    Score("f1", "F1 score", requires="positive", compute=_f1, **_OF_TWO),
+    Score("precision", "precision", percent=True, compute=_precision, **_OF_TWO),
+    Score(
+        "recall", "recall (sensitivity)", percent=True, requires="positive",
+        compute=_sensitivity, **_OF_TWO,
+    ),
+    Score(
+        "sensitivity", "sensitivity", percent=True, requires="positive",
+        compute=_sensitivity, **_OF_TWO,
+    ),
+    Score(
+        "specificity", "specificity", percent=True, requires="negative",
+        compute=_specificity, **_OF_TWO,
+    ),
+    Score(
+        "log_loss", "log loss", "predict_proba", high=math.inf,
+        greater_is_better=False, pooled=True, compute=_log_loss, chance=_entropy,
+    ),
+    Score(
+        "brier_score", "Brier score", "predict_proba", high=2.0,
+        greater_is_better=False, pooled=True, compute=_brier, chance=_gini,
+    ),
+)  # fmt: skip
+
+#: The scores that are computed here, by name.
+SCORES: dict[str, Score] = {one.name: one for one in _OWN}
+
+#: Other names of scores.
+ALIASES = {
+    "auc": "roc_auc",
+    "brier": "brier_score",
+    "mcc": "matthews_corrcoef",
+    "neg_brier_score": "brier_score",
+    "neg_log_loss": "log_loss",
+}
+
+#: Other scorers of scikit-learn, as people call them.
+_LABELS = {
+    "d2_brier_score": "D² (Brier score)",
+    "d2_log_loss_score": "D² (log loss)",
+    "f1_macro": "F1 score, macro-averaged over classes",
+    "f1_micro": "F1 score, micro-averaged",
+    "f1_samples": "F1 score, averaged over samples",
+    "f1_weighted": "F1 score, weighted by class size",
+    "jaccard": "Jaccard index",
+    "jaccard_macro": "Jaccard index, macro-averaged over classes",
+    "jaccard_micro": "Jaccard index, micro-averaged",
+    "jaccard_weighted": "Jaccard index, weighted by class size",
+    "negative_likelihood_ratio": "negative likelihood ratio",
+    "positive_likelihood_ratio": "positive likelihood ratio",
+    "precision_macro": "precision, macro-averaged over classes",
+    "precision_micro": "precision, micro-averaged",
+    "precision_weighted": "precision, weighted by class size",
+    "r2": "coefficient of determination (R²)",
+    "recall_macro": "recall, macro-averaged over classes",
+    "recall_micro": "recall, micro-averaged",
+    "recall_weighted": "recall, weighted by class size",
+    "roc_auc_ovo_weighted": "area under the ROC curve, weighted over pairs of classes",
+    "roc_auc_ovr_weighted": "area under the ROC curve, each class against the rest, "
+    "weighted by class size",
+    "top_k_accuracy": "top-k accuracy",
+}
+
+#: Names of scores, as people call them; reports use these names.
+SCORERS: dict[str, str] = {one.name: one.label for one in _OWN} | _LABELS
 
 #: Least and greatest value of scikit-learn's scoring functions.
 _RANGES = {
@@ -52,69 +738,208 @@ _RANGES = {
     metrics.zero_one_loss: _ZERO_TO_ONE,
 }
 
-#: Scorers of scikit-learn by name, as people call them; reports use these names.
-SCORERS: dict[str, str] = {
-    "accuracy": "accuracy",
-    "average_precision": "average precision",
-    "balanced_accuracy": "balanced accuracy",
-    "d2_brier_score": "D² (Brier score)",
-    "d2_log_loss_score": "D² (log loss)",
-    "f1": "F1 score",
-    "f1_macro": "F1 score, macro-averaged over classes",
-    "f1_micro": "F1 score, micro-averaged",
-    "f1_samples": "F1 score, averaged over samples",
-    "f1_weighted": "F1 score, weighted by class size",
-    "jaccard": "Jaccard index",
-    "jaccard_macro": "Jaccard index, macro-averaged over classes",
-    "jaccard_micro": "Jaccard index, micro-averaged",
-    "jaccard_weighted": "Jaccard index, weighted by class size",
-    "matthews_corrcoef": "Matthews correlation coefficient",
-    "neg_brier_score": "Brier score (negated, so that more is better)",
-    "neg_log_loss": "log loss (negated, so that more is better)",
-    "neg_negative_likelihood_ratio": "negative likelihood ratio (negated)",
-    "positive_likelihood_ratio": "positive likelihood ratio",
-    "precision": "precision",
-    "precision_macro": "precision, macro-averaged over classes",
-    "precision_micro": "precision, micro-averaged",
-    "precision_weighted": "precision, weighted by class size",
-    "r2": "coefficient of determination (R²)",
-    "recall": "recall (sensitivity)",
-    "recall_macro": "recall, macro-averaged over classes",
-    "recall_micro": "recall, micro-averaged",
-    "recall_weighted": "recall, weighted by class size",
-    "roc_auc": "area under the ROC curve",
-    "roc_auc_ovo": "area under the ROC curve, mean over pairs of classes",
-    "roc_auc_ovo_weighted": "area under the ROC curve, weighted over pairs of classes",
-    "roc_auc_ovr": "area under the ROC curve, each class against the rest",
-    "roc_auc_ovr_weighted": "area under the ROC curve, each class against the rest, "
-    "weighted by class size",
-    "top_k_accuracy": "top-k accuracy",
-}
+
+# -- from what the user passed ---------------------------------------------------------
 
 
-def find_scorer(learner: Any, scoring: Any) -> tuple[str, Scorer | None]:
-    """Return name and scorer; None for accuracy, which is counted from predictions."""
-    if scoring is None or (isinstance(scoring, str) and scoring == "accuracy"):
-        return "accuracy", None
-    if isinstance(scoring, str):
-        try:
-            return scoring, metrics.get_scorer(scoring)
-        except ValueError as error:
+def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...]:
+    """Read ``scoring=``: one score or several, of which the first leads.
+
+    Parameters
+    ----------
+    scoring : str, callable, Score, list or mapping of these, or None
+        None is accuracy. Keys of a mapping are names of the scores.
+    classes : array of shape (n_classes,) or None
+        The sorted classes of the data; None where they are not known yet.
+
+    Raises
+    ------
+    InputError
+        If there is no such score, it is not for so many classes, or a name is used
+        twice.
+    """
+    if isinstance(scoring, Mapping):
+        read = [
+            replace(_read_one(one), name=str(name), label=_label_of(name, one))
+            for name, one in scoring.items()
+        ]
+    elif isinstance(scoring, (list, tuple, set)):
+        read = [_read_one(one) for one in scoring]
+    else:
+        read = [_read_one(scoring)]
+    if not read:
+        raise InputError("scoring is empty; pass a score, or None for accuracy.")
+    names = [one.name for one in read]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        raise InputError(
+            f"scoring holds {twice[0]!r} twice; give scores different names by a "
+            "mapping of names to scorers."
+        )
+    if classes is not None:
+        for one in read:
+            _check_classes(one, classes)
+    return tuple(read)
+
+
+def _label_of(name: Any, given: Any) -> str:
+    """Return the label of a score in a mapping: its own where it keeps its name."""
+    own = _read_one(given)
+    return own.label if str(name) in (own.name, given) else str(name)
+
+
+def make_score(
+    name: str, *, threshold: float | None = None, positive: Any = None
+) -> Score:
+    """Make a score with a threshold or a positive class, for ``scoring=``.
+
+    Parameters
+    ----------
+    name : str
+        Name of a score, such as "sensitivity".
+    threshold : float, optional
+        Least probability at which the positive class is predicted, for "sensitivity",
+        "specificity", "recall", "precision" and "f1". The text "sensitivity@0.3" means
+        the same. By default the estimator decides.
+    positive : object, optional
+        Label of the positive class; by default 1 if that is a class, as in
+        scikit-learn, else the last of the sorted labels.
+
+    Returns
+    -------
+    Score
+        What ``scoring=`` takes.
+
+    Examples
+    --------
+    >>> from veridical.evaluation import make_score
+    >>> make_score("sensitivity", threshold=0.2, positive="relapse").label
+    'sensitivity at threshold 0.2'
+    """
+    found = _read_one(name)
+    if positive is not None:
+        if not found.has_positive:
             raise InputError(
-                f"scoring={scoring!r} is not a scorer of scikit-learn; see "
-                "sklearn.metrics.get_scorer_names()."
-            ) from error
+                f"The score {name!r} does not depend on which class is positive."
+            )
+        found = replace(found, positive=positive)
+    if threshold is None:
+        return found
+    if not (found.has_positive and found.two_classes):
+        thresholded = [n for n, s in SCORES.items() if s.has_positive and s.two_classes]
+        raise InputError(
+            f"The score {name!r} has no threshold; {listed(thresholded)} have one."
+        )
+    if not 0 < threshold < 1:
+        raise InputError(
+            f"threshold={threshold!r} must be a probability between 0 and 1."
+        )
+    return replace(
+        found,
+        name=f"{found.name}@{threshold:g}",
+        label=f"{found.label} at threshold {threshold:g}",
+        needs="predict_proba",
+        threshold=float(threshold),
+    )
+
+
+def _read_one(scoring: Any) -> Score:
+    if scoring is None:
+        return SCORES["accuracy"]
+    if isinstance(scoring, Score):
+        return scoring
+    if isinstance(scoring, str):
+        return _read_name(scoring)
     if not callable(scoring):
         raise InputError(
             f"scoring={scoring!r} must be the name of a scorer, a callable "
-            "scorer(estimator, X, y), or None for accuracy."
+            "scorer(estimator, X, y), a list or mapping of these, or None for accuracy."
         )
     name = getattr(scoring, "__name__", None) or " ".join(repr(scoring).split())
-    return str(name), metrics.check_scoring(learner, scoring)
+    return _from_scorer(str(name), str(name), scoring)
+
+
+def _read_name(name: str) -> Score:
+    base, at, threshold = name.partition("@")
+    if at:
+        try:
+            return make_score(base, threshold=float(threshold))
+        except ValueError as error:
+            if isinstance(error, InputError):
+                raise
+            raise InputError(
+                f"scoring={name!r}: after @ must stand a probability, as in "
+                "'sensitivity@0.3'."
+            ) from error
+    key = ALIASES.get(name, name)
+    if key in SCORES:
+        return SCORES[key]
+    for known in (name, f"neg_{name}"):
+        try:
+            scorer = metrics.get_scorer(known)
+        except ValueError:
+            continue
+        shown = known.removeprefix("neg_")
+        return _from_scorer(shown, SCORERS.get(shown, shown.replace("_", " ")), scorer)
+    names = [*SCORES, *ALIASES, *metrics.get_scorer_names()]
+    raise InputError(
+        f"scoring={name!r} is not a scorer{did_you_mean(name, names)} Use "
+        f"{listed(SCORES)}, another of sklearn.metrics.get_scorer_names(), or a "
+        "callable scorer(estimator, X, y)."
+    )
+
+
+def _from_scorer(name: str, label: str, scorer: Any) -> Score:
+    function, _, response, greater = parts_of(scorer)
+    low, high = range_of(scorer)
+    low, high = (low, high) if greater else (-high, -low)
+    needs: Needs = "predict"
+    if function is None:
+        needs = "model"
+    elif response not in ("predict", "default"):
+        needs = "predict_proba" if response == "predict_proba" else "ranking"
+    return Score(
+        name, label, needs, low, high, greater_is_better=greater, scorer=scorer
+    )
+
+
+def info_by_name(name: str, score_range: tuple[float, float]) -> ScoreInfo:
+    """Describe a score of which only the name and the range are known."""
+    low, high = score_range
+    known = SCORES.get(name.partition("@")[0])
+    if known is None:
+        return ScoreInfo(
+            name, SCORERS.get(name, name), False, True, "mean of folds", low, high
+        )
+    return ScoreInfo(
+        name,
+        known.label,
+        known.percent,
+        known.greater_is_better,
+        "pooled" if known.pooled else "mean of folds",
+        low,
+        high,
+    )
+
+
+def _check_classes(score: Score, classes: NDArray[Any]) -> None:
+    """Raise if a score is not for so many classes."""
+    if score.two_classes and len(classes) > 2:
+        instead = {
+            "roc_auc": "roc_auc_ovr or roc_auc_ovo",
+            "f1": "f1_macro",
+            "precision": "precision_macro",
+        }.get(score.name.partition("@")[0], "balanced_accuracy or recall_macro")
+        raise InputError(
+            f"The {score.label} is for two classes, but there are {len(classes)}; use "
+            f"{instead}, or make a scorer with sklearn.metrics.make_scorer (which "
+            "takes pos_label, average, multi_class and the like)."
+        )
+    score.place_of_positive(classes)
 
 
 def range_of(scorer: Scorer | None) -> tuple[float, float]:
-    """Return the least and the greatest score; infinite where not known."""
+    """Return the least and the greatest value of a scorer; infinite if not known."""
     if scorer is None:
         return _ZERO_TO_ONE
     function, options, _, greater_is_better = parts_of(scorer)
@@ -209,7 +1034,47 @@ def _sentence(error: Exception) -> str:
     return " ".join(str(error).split()).rstrip(".")
 
 
-# -- a classifier that was fitted on fewer classes ----------------------------
+# -- a classifier with known answers, and one fitted on fewer classes ------------------
+
+
+class Answers(ClassifierMixin, BaseEstimator):
+    """A classifier that returns predictions made before, whatever X is.
+
+    Scorers of scikit-learn are called with it, so that their values need no fit.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The predictions of some samples, at one size.
+    classes : array of shape (n_classes,)
+        All classes, sorted.
+    """
+
+    def __init__(self, outputs: Outputs, classes: NDArray[Any]) -> None:
+        self.outputs = outputs
+        self.classes = classes
+
+    @property
+    def classes_(self) -> NDArray[Any]:
+        """All classes."""
+        return self.classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Return the predicted classes."""
+        return self.classes[self.outputs.codes]
+
+    @available_if(lambda self: self.outputs.proba is not None)
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return the probabilities."""
+        return np.asarray(self.outputs.proba)
+
+    @available_if(lambda self: self.outputs.decision is not None)
+    def decision_function(self, X: Any) -> FloatArray:
+        """Return the decision values."""
+        return np.asarray(self.outputs.decision)
 
 
 def _has(name: str) -> Callable[[Any], bool]:

@@ -6,7 +6,7 @@ its source and know more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.sparse import sparray, spmatrix
 from sklearn.base import BaseEstimator
 
+from veridical._core.scoring import Score
 from veridical._core.splits import Method
 
 
@@ -43,7 +44,11 @@ SelectorLike: TypeAlias = str | BaseEstimator
 CVLike: TypeAlias = (
     int | str | Method | SklearnSplitter | Iterable[tuple[ArrayLike, ArrayLike]]
 )
-#: The name of a scikit-learn scorer, or ``scorer(estimator, X, y)``; None is accuracy.
-ScoringLike: TypeAlias = str | Callable[[Any, Any, Any], float] | None
+#: A score: a name, ``scorer(estimator, X, y)``, or what ``make_score`` returns.
+OneScoringLike: TypeAlias = str | Callable[[Any, Any, Any], float] | Score
+#: One score or several, of which the first leads; None is accuracy.
+ScoringLike: TypeAlias = (
+    OneScoringLike | Sequence[OneScoringLike] | Mapping[str, OneScoringLike] | None
+)
 #: Source of all random numbers; None draws a new seed.
 RandomStateLike: TypeAlias = int | np.random.Generator | np.random.RandomState | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
+from veridical._core.scoring import read_scoring
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split, describe_splits
 from veridical._core.text import one_line
@@ -21,6 +23,7 @@ from veridical._core.types import (
     LabelsLike,
     MatrixLike,
     RandomStateLike,
+    ScoringLike,
     SelectorLike,
 )
 from veridical._core.version import __version__
@@ -60,6 +63,7 @@ def audit(
     *,
     selected: ArrayLike | None = None,
     selector: SelectorLike | None = None,
+    scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | None = None,
     n_permutations: int | None = None,
@@ -94,6 +98,10 @@ def audit(
     selector : selector or str, optional
         The selector that chose the features in `selected`. Without it several selectors
         are tried, and the one that agrees best with the features is used instead.
+    scoring : str, callable, list or mapping of these, or None
+        What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
+        first of several leads: optimism, permuted labels and verdict are about it, and
+        the others are in `others`. Checks of the design still use the accuracy.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. The splits
         of a method are used: of the bootstrap, the samples outside each bootstrap
@@ -184,6 +192,9 @@ def audit(
     learner = seeded(read_estimator(estimator), root)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
+    scores = read_scoring(scoring, data.target.classes)
+    if not (len(scores) == 1 and scores[0].is_accuracy):
+        procedure = replace(procedure, scores=scores)
     splits = method.split(data.labels, root)
     if procedure.selector is not None:
         notes.refuse_training_of_one_class(data, splits)
@@ -214,6 +225,9 @@ def audit(
         balanced_accuracy=evidence.balanced,
         findings=tuple(f for f in findings if f.code not in muted),
         muted=tuple(f for f in findings if f.code in muted),
+        scoring=evidence.scoring,
+        scores=evidence.score if procedure.scores else {},
+        others=evidence.others,
         preselection=evidence.preselection,
         stability=evidence.stability,
         n_selected=evidence.n_selected,

@@ -32,8 +32,8 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     assert e.optimism is not None
     details = {
         "optimism": e.optimism.value,
-        "accuracy_out": e.accuracy["out"].value,
-        "accuracy_in": e.accuracy["in"].value,
+        f"{e.scoring.name}_out": e.score["out"].value,
+        f"{e.scoring.name}_in": e.score["in"].value,
         "pvalue": e.preselection.pvalue,
         "association_pvalue": e.preselection.association_pvalue,
     }
@@ -42,13 +42,15 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     if not e.preselection.agrees or (predicted_inside(e) and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
-    shown = e.optimism.low > 0  # never where there is no interval
+    # Never where there is no interval.
+    shown = e.optimism.low > 0 if e.scoring.greater_is_better else e.optimism.high < 0
     if e.above_chance and not shown:
         severity = "warning"  # there is a leak, but the signal remains without it
     said = [_describe_selection(e), _optimism(e), _on_random_labels(e)]
     if severity == "warning":
         said.append(
-            "Selected inside the folds, the accuracy is still above that on random "
+            f"Selected inside the folds, the {e.scoring.label} is still "
+            f"{'above' if e.scoring.greater_is_better else 'below'} that on random "
             "labels, and the leak is not shown to change it."
         )
     return finding("VD001", severity, " ".join(said), details)
@@ -129,24 +131,24 @@ def _agreement(e: AuditEvidence) -> str:
 
 def _optimism(e: AuditEvidence) -> str:
     assert e.optimism is not None
-    size = points(e.optimism.value)
+    scoring = e.scoring
+    size = scoring.write_gap(e.optimism.value)
     if math.isfinite(e.optimism.low):  # a single split has no interval
-        low = points(e.optimism.low).removesuffix(" points")
-        confidence = f"{100 * (1 - e.alpha):g} %"
-        size += f" ({confidence} interval {low} to {points(e.optimism.high)})"
+        span = scoring.write_gap_range(e.optimism.low, e.optimism.high)
+        size += f" ({100 * (1 - e.alpha):g} % interval {span})"
     return (
-        f"Selected beforehand, accuracy is {percent(e.accuracy['out'].value)}; "
-        f"selected in each training fold, {percent(e.accuracy['in'].value)}: an "
-        f"optimism of {size}."
+        f"Selected beforehand, {scoring.label} is "
+        f"{scoring.write(e.score['out'].value)}; selected in each training fold, "
+        f"{scoring.write(e.score['in'].value)}: an optimism of {size}."
     )
 
 
 def _on_random_labels(e: AuditEvidence) -> str:
     null = e.null["out"]
-    usual = percent_range(null.low, null.high)
+    usual = e.scoring.write_range(null.low, null.high)
     return (
         "On permuted labels, which cannot be predicted, selecting beforehand reports "
-        f"{percent(null.mean)} on average (95 % of the time {usual})."
+        f"{e.scoring.write(null.mean)} on average (95 % of the time {usual})."
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from veridical._core.numbers import count, percent, percent_range
+from veridical._core.numbers import count
 from veridical._core.records import Conclusion
 from veridical.auditing.records import Audit
 from veridical.evaluation.conclusions import write_coverage
@@ -20,7 +20,7 @@ def conclude(record: Audit) -> Conclusion:
     record : Audit
         Accuracies, accuracies on permuted labels, and findings.
     """
-    if record.reported == "out" and "out" in record.accuracy:
+    if record.reported == "out" and "out" in record.score:
         return _conclude_preselected(record)
     severities = {finding.severity for finding in record.findings}
     honest = write_honest(record)
@@ -29,7 +29,8 @@ def conclude(record: Audit) -> Conclusion:
     if not beats_random_labels(record):
         return Conclusion(
             "open",
-            f"Measured honestly, but nothing is shown: the accuracy of {honest} is "
+            f"Measured honestly, but nothing is shown: the {record.scoring.label} of "
+            f"{honest} is "
             f"{_not_better(record)}.",
         )
     if "warning" in severities:
@@ -40,7 +41,8 @@ def conclude(record: Audit) -> Conclusion:
 def _conclude_preselected(record: Audit) -> Conclusion:
     """Conclude where features were selected before the folds."""
     severities = {finding.severity for finding in record.findings}
-    reported, honest = percent(record.accuracy["out"].value), write_honest(record)
+    scoring = record.scoring
+    reported, honest = scoring.write(record.score["out"].value), write_honest(record)
     beats = beats_random_labels(record)
     found = {finding.code: finding.severity for finding in record.findings}
     leaks = found.get(LEAK) in ("error", "warning")
@@ -50,9 +52,9 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "no",
             f"Do not believe the {reported}: with the features selected inside each "
-            f"training fold the accuracy is {honest}, {_not_better(record)}.",
+            f"training fold the {scoring.label} is {honest}, {_not_better(record)}.",
         )
-    if leaks and percent(record.accuracy["in"].value) == reported:
+    if leaks and scoring.write(record.score["in"].value) == reported:
         return Conclusion(
             "care",
             "The test samples were used to select the features, but this made no "
@@ -69,7 +71,7 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "open",
             "The features do not look selected by these labels, but with a selection "
-            f"inside the folds the accuracy is {honest}, {_not_better(record)}.",
+            f"inside the folds the {scoring.label} is {honest}, {_not_better(record)}.",
         )
     return Conclusion(
         "care" if severities & {"error", "warning"} else "yes",
@@ -116,13 +118,17 @@ def _not_better(record: Audit) -> str:
 
 def write_honest(record: Audit) -> str:
     """Write the honest accuracy with its interval."""
-    value, low, high = record.accuracy["in"]
+    value, low, high = record.score["in"]
+    scoring = record.scoring
+    shown = scoring.write(value)
+    if not scoring.is_accuracy:
+        shown = f"{scoring.full_label} {shown}"
     if math.isnan(low):
-        return f"{percent(value)} (no interval)"
-    said = f"{100 * (1 - record.alpha):g} % interval {percent_range(low, high)}"
+        return f"{shown} (no interval)"
+    said = f"{100 * (1 - record.alpha):g} % interval {scoring.write_range(low, high)}"
     if record.coverage is not None:
         said += f", measured coverage {write_coverage(record.coverage)}"
-    return f"{percent(value)} ({said})"
+    return f"{shown} ({said})"
 
 
 def _first(record: Audit) -> str:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Interval
+from veridical._core.scoring import ACCURACY, ScoreInfo
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical.auditing import nulls
@@ -22,8 +24,13 @@ from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.testing import on_accuracies
 from veridical.evaluation import Method
-from veridical.evaluation.estimating import accuracy_of_hits
-from veridical.evaluation.records import Coverage
+from veridical.evaluation.estimating import (
+    accuracy_of_hits,
+    describe_score,
+    estimate_of_score,
+    warn_once,
+)
+from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import coverage_of, default_interval
 
@@ -46,6 +53,12 @@ class AuditEvidence:
         The run under OUT.
     accuracy : mapping of "in" and "out" to Interval
         Accuracies of the two runs; that under "in" with its interval.
+    scoring : ScoreInfo
+        The leading score.
+    score : mapping of "in" and "out" to Interval
+        The leading score of the two runs; the accuracy unless another was asked for.
+    others : tuple of ScoreResult
+        Further scores under "in".
     interval : str
         The kind of that interval, "" if none is valid.
     coverage : mapping of str to Coverage
@@ -78,6 +91,9 @@ class AuditEvidence:
     inside: Run
     outside: Run | None
     accuracy: Mapping[str, Interval]
+    scoring: ScoreInfo
+    score: Mapping[str, Interval]
+    others: tuple[ScoreResult, ...]
     interval: str
     coverage: Mapping[str, Coverage]
     optimism: Interval | None
@@ -145,7 +161,21 @@ def gather_evidence(
         procedure, permutations, protocols, n_jobs, progress
     )
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
-    null = {p: nulls.summarise(permuted[p], runs[p].accuracy) for p in protocols}
+    leading = procedure.scores[0] if procedure.scores else None
+    scoring = replace(ACCURACY, chance=float(np.bincount(codes).max() / len(codes)))
+    if leading is not None:
+        assert inside.found is not None
+        averaging = inside.found.scored(leading).averaging
+        scoring = describe_score(leading, data, averaging)
+        warn_once(inside.found.scored(leading).warned)
+        if np.isnan([run.score for run in runs.values()]).any():
+            raise InputError(
+                f"The {leading.label} is not defined on these test sets, which lack a "
+                "class; use larger or stratified test sets, or another scoring."
+            )
+    null = {
+        p: nulls.summarise(permuted[p], runs[p].score, scoring.sign) for p in protocols
+    }
     accuracy = {
         p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
     }
@@ -163,6 +193,23 @@ def gather_evidence(
     kind = default_interval(estimate)
     if kind is not None:
         accuracy["in"] = Interval(inside.accuracy, *estimate.interval(1 - alpha, kind))
+    score: dict[str, Interval] = dict(accuracy)
+    score_kind = kind or ""
+    others: tuple[ScoreResult, ...] = ()
+    if leading is not None and not leading.is_accuracy:
+        first, *_ = results = _score_results(
+            method, splits, inside, procedure, alpha, root
+        )
+        score = {
+            p: Interval(run.score, float("nan"), float("nan"))
+            for p, run in runs.items()
+        }
+        score["in"], score_kind = first.score, first.interval
+        others = tuple(results[1:])
+    elif leading is not None:
+        others = tuple(
+            _score_results(method, splits, inside, procedure, alpha, root)[1:]
+        )
     recalls = _recalls(codes, splits, inside)
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
@@ -185,9 +232,14 @@ def gather_evidence(
         inside=inside,
         outside=outside,
         accuracy=accuracy,
-        interval=kind or "",
-        coverage=coverage_of(splits, situation, 1 - alpha),
-        optimism=_optimism(inside, outside, splits, alpha),
+        scoring=scoring,
+        score=score,
+        others=others,
+        interval=score_kind,
+        coverage=(
+            coverage_of(splits, situation, 1 - alpha) if scoring.is_accuracy else {}
+        ),
+        optimism=_optimism(inside, outside, splits, alpha, scoring),
         null=null,
         preselection=preselection,
         stability=steady,
@@ -200,8 +252,40 @@ def gather_evidence(
     )
 
 
+def _score_results(
+    method: Method,
+    splits: Sequence[Split],
+    run: Run,
+    procedure: Audited,
+    alpha: float,
+    root: int,
+) -> list[ScoreResult]:
+    """Compute every score under IN, with its interval where one is valid."""
+    assert run.found is not None
+    results = []
+    for score in procedure.scores:
+        if score.is_accuracy:
+            info = describe_score(score, procedure.table, "pooled")
+            value = Interval(run.accuracy, float("nan"), float("nan"))
+            results.append(ScoreResult(info, value))
+            continue
+        one = estimate_of_score(
+            method, splits, run.found, score, procedure.table, random_state=root
+        )
+        kind = default_interval(one)
+        bounds = (float("nan"),) * 2 if kind is None else one.interval(1 - alpha, kind)
+        results.append(
+            ScoreResult(one.scoring, Interval(one.value, *bounds), kind or "")
+        )
+    return results
+
+
 def _optimism(
-    inside: Run, outside: Run | None, splits: Sequence[Split], alpha: float
+    inside: Run,
+    outside: Run | None,
+    splits: Sequence[Split],
+    alpha: float,
+    scoring: ScoreInfo,
 ) -> Interval | None:
     """Return OUT minus IN, with the interval of the corrected resampled t-test.
 
@@ -211,20 +295,23 @@ def _optimism(
     """
     if outside is None:
         return None
-    gap = outside.accuracy - inside.accuracy
-    if len(splits) < 2:
+    gap = outside.score - inside.score
+    known = ~np.isnan(outside.scores) & ~np.isnan(inside.scores)
+    if np.count_nonzero(known) < 2:
         return Interval(gap, float("nan"), float("nan"))
-    if np.array_equal(outside.hits, inside.hits):
+    splits = [split for split, there in zip(splits, known, strict=True) if there]
+    if scoring.is_accuracy and np.array_equal(outside.hits, inside.hits):
         half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))
         return Interval(gap, gap - half_width, gap + half_width)
     found = on_accuracies(
         corrected_resampled_t(
-            outside.hits,
-            inside.hits,
+            outside.scores[known],
+            inside.scores[known],
             n_train=[split.n_train for split in splits],
             n_test=[len(split.test) for split in splits],
             alpha=alpha,
-        )
+        ),
+        scoring.high - scoring.low,
     )
     half_width = (found.interval[1] - found.interval[0]) / 2
     return Interval(gap, gap - half_width, gap + half_width)

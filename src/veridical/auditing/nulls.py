@@ -9,12 +9,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike
 from veridical._core.seeds import as_generator, stream
@@ -80,7 +81,8 @@ def null_accuracies(
     mapping of protocol to array of shape (n_permutations,)
     """
     parts = np.array_split(np.arange(permutations.n), min(permutations.n, _CHUNKS))
-    fast = procedure.prepare_permutations()
+    # Of several scores, only the leading one is needed.
+    fast = replace(procedure, scores=procedure.scores[:1]).prepare_permutations()
     run = Workers(n_jobs, progress)
     done = run([(_accuracies, (fast, permutations, protocols, part)) for part in parts])
     values = np.concatenate(done, axis=1)
@@ -100,13 +102,29 @@ def _accuracies(
         permuted, splits = permutations.draw(int(b), codes, classes)
         for p, protocol in enumerate(protocols):
             run = procedure.inside if protocol == "in" else procedure.outside
-            values[p, i] = run(permuted, splits).accuracy
+            values[p, i] = run(permuted, splits).score
     return values
 
 
-def summarise(accuracies: FloatArray, observed: float) -> Null:
-    """Summarise accuracies on permuted labels, with the p-value of an accuracy."""
-    as_good = np.count_nonzero(accuracies >= observed - 1e-12)
+def summarise(accuracies: FloatArray, observed: float, sign: float = 1.0) -> Null:
+    """Summarise scores on permuted labels, with the p-value of a score.
+
+    Parameters
+    ----------
+    accuracies : array of shape (n_permutations,)
+        One score per permutation; those that are not defined are left out.
+    observed : float
+        That of the true labels.
+    sign : float, default=1.0
+        −1 for a loss, of which less is better.
+    """
+    accuracies = accuracies[~np.isnan(accuracies)]
+    if not accuracies.size:
+        raise InputError(
+            "The score is not defined on permuted labels, whose test sets lack a "
+            "class; use fewer, stratified folds, or another scoring."
+        )
+    as_good = np.count_nonzero(sign * accuracies >= sign * observed - 1e-12)
     low, high = np.quantile(accuracies, (0.025, 0.975), method="linear")
     return Null(
         accuracies=accuracies,

@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.parallel import serial
+from veridical._core.scoring import Score
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.evaluation.engine import (
@@ -61,21 +62,39 @@ class Run(NamedTuple):
         Share of right predictions, all test samples together.
     chosen : list of (int array or None)
         Features chosen in each split, sorted, where that is known.
+    scores : float array of shape (n_splits,)
+        The score of each split; the share of right predictions unless another was
+        asked for.
+    score : float
+        The score over all splits.
+    found : Evaluation or None
+        What the run was made of.
     """
 
     predicted: list[IntArray]
     hits: FloatArray
     accuracy: float
     chosen: list[IntArray | None]
+    scores: FloatArray
+    score: float
+    found: Evaluation | None = None
 
     @classmethod
-    def from_evaluation(cls, found: Evaluation) -> Run:
+    def from_evaluation(cls, found: Evaluation, score: Score | None = None) -> Run:
         """Take the run from an evaluation at one subset size."""
+        hits, accuracy = found.accuracies()[0], float(found.pooled_accuracy()[0])
+        scores, value = hits, accuracy
+        if score is not None:
+            scored = found.scored(score)
+            scores, value = scored.splits[0], float(scored.values[0])
         return cls(
             predicted=[codes[0] for codes in found.predictions],
-            hits=found.accuracies()[0],
-            accuracy=float(found.pooled_accuracy()[0]),
+            hits=hits,
+            accuracy=accuracy,
             chosen=[None if r is None else np.sort(r.order) for r in found.rankings],
+            scores=scores,
+            score=value,
+            found=found,
         )
 
 
@@ -99,6 +118,8 @@ class Audited:
         Order in which the selector sees the features.
     checked : bool
         Whether it has run before; then its parameters and data are not checked again.
+    scores : tuple of Score
+        What is measured; empty for the accuracy alone. The first leads.
     """
 
     table: Table
@@ -108,6 +129,7 @@ class Audited:
     features: IntArray | None = None
     order: IntArray | None = None
     checked: bool = False
+    scores: tuple[Score, ...] = ()
 
     @property
     def selector(self) -> Any:
@@ -189,9 +211,14 @@ class Audited:
             skip_parameter_validation=self.checked,
         ):
             (found,) = evaluate_table(
-                [procedure], table, splits, run=serial, columns=self.order
+                [procedure],
+                table,
+                splits,
+                run=serial,
+                columns=self.order,
+                scores=[one for one in self.scores if not one.is_accuracy],
             )
-        return Run.from_evaluation(found)
+        return Run.from_evaluation(found, self.scores[0] if self.scores else None)
 
     @cached_property
     def is_finite(self) -> bool:

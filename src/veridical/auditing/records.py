@@ -16,7 +16,8 @@ from veridical._core.records import (
     Setting,
     frame,
 )
-from veridical.evaluation.records import Coverage
+from veridical._core.scoring import ACCURACY, ScoreInfo
+from veridical.evaluation.records import Coverage, ScoreResult
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,17 +65,18 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Null:
-    """Accuracies of a procedure on permuted labels, where nothing can be learned.
+    """Scores of a procedure on permuted labels, where nothing can be learned.
 
     Parameters
     ----------
     accuracies : array of shape (n_permutations,)
-        The accuracy of the whole procedure on each permutation of the labels.
+        The leading score, by default the accuracy, of the whole procedure on each
+        permutation of the labels.
     mean, low, high : float
         Their mean, and the range of the middle 95 % of them.
     pvalue : float
-        Share of permutations with at least the accuracy of the true labels; the true
-        labels are counted as one of them.
+        Share of permutations with a score at least as good as that of the true labels;
+        the true labels are counted as one of them.
     """
 
     accuracies: FloatArray
@@ -182,6 +184,12 @@ class Audit(Record):
         Everything else a reader needs to repeat the run.
     alpha : float
         Significance level; intervals have confidence ``1 - alpha``.
+    scoring : ScoreInfo
+        The leading score, which optimism, null and verdict are about.
+    scores : mapping of "in" and "out" to Interval
+        The leading score, where other scores than accuracy were asked for.
+    others : tuple of ScoreResult
+        Further scores under "in".
     """
 
     data: DataSummary
@@ -201,6 +209,9 @@ class Audit(Record):
     n_selected: float | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
     alpha: float = 0.05
+    scoring: ScoreInfo = ACCURACY
+    scores: Mapping[str, Interval] = field(default_factory=dict)
+    others: tuple[ScoreResult, ...] = ()
 
     def _conclude(self) -> Conclusion:
         """Decide whether the accuracy may be believed."""
@@ -215,8 +226,8 @@ class Audit(Record):
 
     @property
     def score(self) -> Mapping[str, Interval]:
-        """The same as `accuracy`: what was measured under "in" and "out"."""
-        return self.accuracy
+        """The leading score under "in" and "out"; by default the accuracy."""
+        return self.scores or self.accuracy
 
     @property
     def worst(self) -> Severity | None:
@@ -229,10 +240,10 @@ class Audit(Record):
         return self.worst in (None, "note")
 
     def __repr__(self) -> str:
-        low, high = self.accuracy["in"][1:]
-        parts = [f"IN {self.accuracy['in'].value:.3f} ({low:.3f} to {high:.3f})"]
-        if "out" in self.accuracy:
-            parts.append(f"OUT {self.accuracy['out'].value:.3f}")
+        low, high = self.score["in"][1:]
+        parts = [f"IN {self.score['in'].value:.3f} ({low:.3f} to {high:.3f})"]
+        if "out" in self.score:
+            parts.append(f"OUT {self.score['out'].value:.3f}")
         found = ", ".join(f"{f.code} {f.severity}" for f in self.findings)
         return f"Audit({', '.join(parts)}; {found or 'no finding'})"
 

@@ -31,6 +31,7 @@ class AuditRequest(Request):
     features: int | float | None
     first: bool
     cv: str
+    scoring: str | None = None
     permutations: int | None
     ignore: tuple[str, ...]
 
@@ -45,6 +46,7 @@ class AuditRequest(Request):
         if self.selected is not None:
             more += ["--selected", self.selected]
         more += ["--estimator", self.estimator, "--cv", self.cv]
+        more += options.scoring_words(self.scoring)
         if self.permutations is not None:
             more += ["--permutations", self.permutations]
         if self.ignore:
@@ -98,6 +100,7 @@ def audit(
             autocompletion=names.completer(names.CODES),
         ),
     ] = None,
+    scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -121,9 +124,11 @@ def audit(
         features=options.read_feature_count(features),
         first=first,
         cv=cv,
+        scoring=scoring,
         permutations=permutations,
         ignore=tuple(options.split_commas(ignore)),
     )
+    options.read_scores(scoring)
     if data is None:
         request = _demonstration(request)
     _check(request)
@@ -215,6 +220,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             data,
             data.labels,
             **chosen,
+            scoring=options.read_scores(request.scoring),
             cv=options.read_method(request.cv),
             n_permutations=request.permutations,
             ignore=request.ignore,

@@ -29,6 +29,7 @@ class CompareRequest(Request):
     estimators: list[str]
     features: int | float | None
     cv: str
+    scoring: str | None = None
     test: str
     calibrated: bool
 
@@ -49,6 +50,7 @@ class CompareRequest(Request):
             "compare",
             *("--selectors", ",".join(self.selectors)),
             *("--features", self.features, "--estimator", ",".join(self.estimators)),
+            *options.scoring_words(self.scoring),
             *("--cv", self.cv, "--test", self.test),
             *(("--calibrated",) if self.calibrated else ()),
         )
@@ -97,6 +99,7 @@ def compare(
             "takes as long as 200 comparisons.",
         ),
     ] = False,
+    scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -124,7 +127,9 @@ def compare(
         cv=cv,
         test=test or DEFAULT_TEST,
         calibrated=calibrated,
+        scoring=scoring,
     )
+    options.read_scores(scoring)
     pair = len(request.selectors) == 2
     if data is None and pair:
         request = replace(
@@ -200,10 +205,12 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
             y=y,
             name=name,
             calibrated=request.calibrated,
+            scoring=options.read_scores(request.scoring),
             progress=progress,
             **common,
         )
-    if request.data is None and len(request.selectors) == 2:
+    known_truth = request.data is None and request.scoring is None  # of accuracy only
+    if known_truth and len(request.selectors) == 2:
         with console.progress_bar(f"TRUTH, {N_SETS} data sets") as progress:
             known = truth(
                 source=SOURCE,

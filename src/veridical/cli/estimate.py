@@ -31,6 +31,7 @@ class EstimateRequest(Request):
     selector: str | None
     features: int | float | None
     cv: tuple[str, ...]
+    scoring: str | None = None
     nested: bool
 
     def command(self) -> str:
@@ -41,6 +42,7 @@ class EstimateRequest(Request):
         return self.write_command(
             "estimate",
             *(*selection, "--estimator", self.estimator),
+            *options.scoring_words(self.scoring),
             *("--cv", ",".join(self.cv), *(["--nested"] * self.nested)),
         )
 
@@ -53,6 +55,8 @@ class EstimateRequest(Request):
         if not cv:
             few = n_samples <= MOST_LEFT_OUT
             cv = (*DEFAULT_METHODS, *([LEAVES_ONE_OUT] if few else []))
+            if self.scoring is not None:  # these are for accuracy
+                cv = tuple(m for m in DEFAULT_METHODS if not m.endswith("+"))
         return replace(self, features=features, cv=cv)
 
 
@@ -87,6 +91,7 @@ def estimate(
             "weakest assumptions; with ten folds it takes 2750 fits.",
         ),
     ] = False,
+    scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -111,6 +116,7 @@ def estimate(
             f"--features {features} needs a selector; add --selector, for example "
             "--selector relieff."
         )
+    options.read_scores(scoring)
     methods = tuple(options.split_commas(cv))
     for name in methods:
         options.read_method(name)
@@ -120,6 +126,7 @@ def estimate(
         selector=selector,
         features=wanted,
         cv=methods,
+        scoring=scoring,
         nested=nested,
     )
     notice = (
@@ -167,6 +174,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
+        scoring=options.read_scores(request.scoring),
         random_state=request.seed,
     )
     truth = replace(truth, method="new samples")
@@ -201,6 +209,7 @@ def _estimate_by(
             data,
             data.labels,
             cv=method,
+            scoring=options.read_scores(request.scoring),
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,

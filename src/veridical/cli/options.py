@@ -98,6 +98,36 @@ def data_argument(otherwise: str) -> Any:
     )
 
 
+Scoring = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME[,NAME]",
+        help="What counts: accuracy, balanced_accuracy, roc_auc, average_precision, "
+        "matthews_corrcoef, f1, sensitivity, specificity (also sensitivity@0.3), "
+        "log_loss, brier, or another scorer of scikit-learn. Of several, the first "
+        r"leads. \[default: accuracy]",
+        show_default=False,
+        rich_help_panel=METHODS_PANEL,
+    ),
+]
+
+
+def scoring_words(scoring: str | None) -> list[str]:
+    """Write ``--scoring`` for the command that repeats a request."""
+    return [] if scoring is None else ["--scoring", scoring]
+
+
+def read_scores(scoring: str | None) -> list[str] | None:
+    """Read ``--scoring``; None is accuracy."""
+    from veridical._core.scoring import read_scoring
+
+    if scoring is None:
+        return None
+    found = split_commas([scoring])
+    read_scoring(found, None)  # an unknown name is refused before data are read
+    return found
+
+
 def selector_option(help: str) -> Any:
     """Make ``--selector``."""
     known = names.completer(names.SELECTORS)

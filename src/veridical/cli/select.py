@@ -29,6 +29,7 @@ class SelectRequest(Request):
     features: int | float | None
     estimator: str
     cv: str
+    scoring: str | None = None
 
     def command(self) -> str:
         """Write the command that repeats the request."""
@@ -38,6 +39,7 @@ class SelectRequest(Request):
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
         more += ["--features", self.features, "--estimator", self.estimator]
+        more += options.scoring_words(self.scoring)
         return self.write_command("select", *more, "--cv", self.cv)
 
 
@@ -71,6 +73,7 @@ def select(
     features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
     cv: Annotated[str, options.cv_option("How to split")] = CV,
+    scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -93,7 +96,9 @@ def select(
         features=options.read_feature_count(features),
         estimator=estimator,
         cv=cv,
+        scoring=scoring,
     )
+    options.read_scores(scoring)
     made = _selector(request)
     options.check_names(estimators=[estimator])
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
@@ -157,6 +162,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             y,
             n_features_to_select=most,
             estimator=request.estimator,
+            scoring=options.read_scores(request.scoring),
             cv=request.cv,
             name=name,
             random_state=request.seed,

@@ -3,6 +3,7 @@
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.calibration import calibrate
 from veridical.comparison.comparing import compare
+from veridical.comparison.delong import delong
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import (
@@ -19,6 +20,7 @@ from veridical.comparison.records import (
 )
 from veridical.comparison.sensitivity_analysis import sensitivity
 from veridical.comparison.significance import (
+    conservative_z,
     corrected_resampled_t,
     paired_t,
     repeated_cv_t,
@@ -43,7 +45,9 @@ __all__ = [
     "binomial_truthfulness",
     "calibrate",
     "compare",
+    "conservative_z",
     "corrected_resampled_t",
+    "delong",
     "five_by_two_f",
     "five_by_two_t",
     "friedman",

@@ -16,6 +16,7 @@ from scipy.special import ndtri, stdtrit
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.scoring import ACCURACY, ScoreInfo
 from veridical._core.seeds import root_seed
 from veridical._core.text import listed
 from veridical.comparison.five_by_two import reach_of_f
@@ -199,13 +200,14 @@ def run_test(
     alpha: float,
     rope: float,
     null: Calibration | None = None,
+    scoring: ScoreInfo = ACCURACY,
 ) -> TestResult:
     """Apply a test; with a measured null, compute p-value and interval from that.
 
     The interval then holds the differences which the calibrated test does not reject:
     those of a t-test keep their centre and their standard error.
     """
-    result = apply_test(test, scores_a, scores_b, geometry, alpha, rope)
+    result = apply_test(test, scores_a, scores_b, geometry, alpha, rope, scoring)
     if null is None:
         return result
     critical = null.critical(alpha)
@@ -232,4 +234,4 @@ def run_test(
         ),
         note=result.note if math.isnan(reach) else "",
     )
-    return on_accuracies(found)
+    return on_accuracies(found, scoring.high - scoring.low)

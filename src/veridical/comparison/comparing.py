@@ -16,6 +16,7 @@ from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
+from veridical._core.scoring import Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, listing
@@ -25,6 +26,7 @@ from veridical._core.types import (
     LabelsLike,
     MatrixLike,
     RandomStateLike,
+    ScoringLike,
     SelectorLike,
 )
 from veridical._core.version import __version__
@@ -50,6 +52,7 @@ from veridical.comparison.verdicts import (
     measure_nulls,
 )
 from veridical.evaluation.engine import count_jobs
+from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
@@ -66,6 +69,7 @@ def compare(
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float | Literal["auto"] = "auto",
     methods: Iterable[str] = ("in", "out"),
+    scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
     alpha: float = 0.05,
@@ -109,6 +113,11 @@ def compare(
         has one, as for names, it is 10, but at most half of the features.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
+    scoring : str, callable, list or mapping of these, or None
+        What counts, as in `veridical.evaluation.estimate`. Verdicts rest on the first
+        score, per fold; the others are in `values`. None is accuracy. A loss is a
+        positive number, and the selector with less is the better one. Sizes of tests
+        and coverages were measured for accuracy only.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         A number means that many shuffled folds, stratified by class, as in every verb;
         "10x5" means ten repeats of five. Every way to split is possible that gives two
@@ -239,6 +248,7 @@ def compare(
         estimators=read_estimators(estimator, root),
         n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
+        scores=_other_scores(read_scoring(scoring, data.target.classes)),
     )
     workers = Workers(n_jobs, progress)
     workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
@@ -250,14 +260,29 @@ def compare(
     situation = Situation.from_summary(
         data.summary(name), design.n_features, "", np.nan
     )
-    tester = PairTester(chosen, splits.geometry, situation, nulls)
+    scorings = tuple(
+        describe_score(one, data, "mean of folds") for one in design.scores
+    )
+    tester = PairTester(chosen, splits.geometry, situation, nulls, *scorings[:1])
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
         **({"correction": correction} if len(named) > 2 else {}),
+        **(
+            {"scoring": ", ".join(one.full_label for one in scorings)}
+            if scorings
+            else {}
+        ),
         "table sha256": data.sha256(),
     }
-    return _conclude(design, data, splits, outcome, tester, correction, name, settings)
+    return _conclude(
+        design, data, splits, outcome, tester, correction, name, settings, scorings
+    )
+
+
+def _other_scores(scores: tuple[Score, ...]) -> tuple[Score, ...]:
+    """Return the scores; none where it is the accuracy alone, which is always known."""
+    return () if [one.is_accuracy for one in scores] == [True] else scores
 
 
 def _check_correction(test: str, correction: str, n_selectors: int) -> None:
@@ -283,16 +308,28 @@ def _conclude(
     correction: str,
     name: str | None,
     settings: Mapping[str, Setting],
+    scorings: tuple[ScoreInfo, ...] = (),
 ) -> Comparison:
     accuracy = _by_repeat_and_fold(outcome.accuracy, splits)
+    values = {
+        key: _by_repeat_and_fold(own, splits) for key, own in outcome.values.items()
+    }
+    leading = next(iter(values.values()), accuracy)
+    scoring = tester.scoring
     selected = _chosen_by_repeat(outcome.chosen, splits)
     selectors = tuple(one.name for one in design.selectors)
     estimators = tuple(one.name for one in design.estimators)
     only = estimators[0] if len(estimators) == 1 else ""
     summary = data.summary(name)
     alpha, geometry = tester.test.alpha, splits.geometry
-    optimism = say.measure_optimism(accuracy, geometry, alpha)
-    covered = _coverage(splits, tester.situation, only, accuracy, alpha)
+    optimism = say.measure_optimism(
+        leading, geometry, alpha, scoring.high - scoring.low
+    )
+    covered = (
+        _coverage(splits, tester.situation, only, accuracy, alpha)
+        if scoring.is_accuracy
+        else {}
+    )
     record = Comparison(
         names=selectors,
         estimators=estimators,
@@ -301,14 +338,14 @@ def _conclude(
         accuracy=accuracy,
         selected=selected,
         pairs=tester.pairs(
-            {m: values.mean(axis=1) for m, values in accuracy.items()},
+            {m: own.mean(axis=1) for m, own in leading.items()},
             only,
             selectors,
             correction,
         ),
         by_estimator={
             one: tester.pairs(
-                {m: values[:, e] for m, values in accuracy.items()},
+                {m: own[:, e] for m, own in leading.items()},
                 one,
                 selectors,
                 correction,
@@ -316,11 +353,11 @@ def _conclude(
             for e, one in enumerate(estimators)
         },
         optimism=optimism,
-        bias_imbalance=say.bias_imbalance(accuracy),
+        bias_imbalance=say.bias_imbalance(leading),
         recommendation="",
         friedman={
-            m: _rank(tester, m, values.mean(axis=1), only)
-            for m, values in accuracy.items()
+            m: _rank(tester, m, own.mean(axis=1), only)
+            for m, own in leading.items()
             if len(selectors) > 2
         },
         stability=say.measure_stability(
@@ -336,6 +373,8 @@ def _conclude(
         settings=settings,
         n_train=float(np.mean(geometry.n_train)),
         n_test=float(np.mean(geometry.n_test)),
+        scorings=scorings,
+        values=values,
     )
     return replace(record, recommendation=say.recommend(record))
 
@@ -361,7 +400,8 @@ def _rank(
     """Apply Friedman's test to the splits, and look up its measured size."""
     scores = values.reshape(len(values), -1)
     size = tester.size("friedman", method, estimator, scores, len(values))
-    return replace(friedman(scores, alpha=tester.test.alpha), size=size)
+    found = friedman(tester.scoring.sign * scores, alpha=tester.test.alpha)
+    return replace(found, size=size)
 
 
 def _by_repeat_and_fold(

@@ -15,10 +15,10 @@ from veridical._core.numbers import (
     number,
     percent,
     percent_range,
-    points,
     pvalue,
 )
 from veridical._core.records import Belief, Conclusion, Interval
+from veridical._core.scoring import ACCURACY, ScoreInfo, write_number
 from veridical._core.text import listing, shortened
 from veridical.comparison.records import (
     Bias,
@@ -37,7 +37,7 @@ from veridical.comparison.records import (
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.conclusions import say_coverage, write_score
+from veridical.evaluation.conclusions import say_coverage, write_plain
 from veridical.evaluation.intervals import (
     at_least_wilson,
     clip,
@@ -72,7 +72,7 @@ def bias_imbalance(accuracy: Accuracies) -> dict[str, float]:
 
 
 def measure_optimism(
-    accuracy: Accuracies, geometry: Geometry, alpha: float
+    accuracy: Accuracies, geometry: Geometry, alpha: float, largest: float = 1.0
 ) -> tuple[Interval, ...]:
     """Compute OUT minus IN per selector, with the interval of the corrected t-test.
 
@@ -90,7 +90,8 @@ def measure_optimism(
                 n_train=geometry.n_train,
                 n_test=geometry.n_test,
                 alpha=alpha,
-            )
+            ),
+            largest,
         )
         result.append(Interval(test.mean_difference, *test.interval))
     return tuple(result)
@@ -112,7 +113,7 @@ def find_artefacts(record: Comparison) -> tuple[int, ...]:
     return tuple(
         i
         for i, gap in enumerate(record.optimism)
-        if gap.low > 0
+        if (gap.low > 0 if record.scoring.greater_is_better else gap.high < 0)
         and beats_majority(record, found["out"][i])
         and math.isfinite(found["in"][i].low)
         and not beats_majority(record, found["in"][i])
@@ -120,21 +121,27 @@ def find_artefacts(record: Comparison) -> tuple[int, ...]:
 
 
 def beats_majority(record: Comparison, mean: MeanAccuracy) -> bool:
-    """Return whether the whole interval of a mean lies above the majority share."""
-    return mean.low > record.data.majority_share
+    """Return whether the whole interval of a mean is better than guessing."""
+    scoring = record.scoring
+    if scoring.chance is None:
+        return True
+    nearest = mean.low if scoring.greater_is_better else mean.high
+    return scoring.is_better(nearest, scoring.chance)
 
 
 def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
     """Average the accuracies per method and selector, with t intervals."""
     result = {}
-    for method, accuracy in record.accuracy.items():
+    for method, accuracy in record.score.items():
         unit, sample = paired_accuracies(record, method)
         ratio, n_tested = 0.0, None
         if unit == "fold":
             ratio = fold_ratio(record, accuracy.shape[3])
-            n_tested = _count_tested(record, sample.shape[1])
+            if record.scoring.is_accuracy:
+                n_tested = _count_tested(record, sample.shape[1])
         result[method] = tuple(
-            mean_accuracy(own, ratio, record.alpha, n_tested) for own in sample
+            mean_accuracy(own, ratio, record.alpha, record.scoring.range, n_tested)
+            for own in sample
         )
     return result
 
@@ -171,7 +178,7 @@ def paired_accuracies(
     values : array of shape (n_selectors, n)
         Averaged over the estimators.
     """
-    values = np.asarray(record.accuracy[method]).mean(axis=1)  # selector, repeat, fold
+    values = np.asarray(record.score[method]).mean(axis=1)  # selector, repeat, fold
     if repeats_are_data_sets(record, method):
         return "data set", values.mean(axis=2)
     _, n_repeats, n_folds = values.shape
@@ -188,7 +195,7 @@ def describe_interval(record: Comparison, method: str) -> str:
         return f"a single {unit}: no interval"
     if unit == "data set":
         return f"t interval over {count(n, 'independent data set')}"
-    ratio = fold_ratio(record, record.accuracy[method].shape[3])
+    ratio = fold_ratio(record, record.score[method].shape[3])
     said = (
         f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
         f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap"
@@ -211,7 +218,7 @@ def repeats_are_data_sets(record: Comparison, method: str) -> bool:
     """Return whether every repeat is a data set of its own, hence independent."""
     if method == "truth":
         return True
-    return record.independent_repeats and record.accuracy[method].shape[2] > 1
+    return record.independent_repeats and record.score[method].shape[2] > 1
 
 
 def fold_ratio(record: Comparison, n_folds: int) -> float:
@@ -222,9 +229,13 @@ def fold_ratio(record: Comparison, n_folds: int) -> float:
 
 
 def mean_accuracy(
-    values: FloatArray, test_to_train: float, alpha: float, n_tested: int | None = None
+    values: FloatArray,
+    test_to_train: float,
+    alpha: float,
+    limits: tuple[float, float] = (0.0, 1.0),
+    n_tested: int | None = None,
 ) -> MeanAccuracy:
-    """Average accuracies, with a t interval for the mean, within 0 and 1.
+    """Average scores, with a t interval for the mean, within their range.
 
     Where all are equal, their spread says nothing: the interval is Wilson's for the
     tested samples, as in `veridical.estimate`, if their number is known; it is never
@@ -240,8 +251,10 @@ def mean_accuracy(
         independent data sets.
     alpha : float
         One minus the confidence.
+    limits : tuple of float
+        The smallest and the largest possible value.
     n_tested : int, optional
-        Number of different samples in all test sets.
+        Number of different samples in all test sets, of an accuracy.
 
     References
     ----------
@@ -264,7 +277,7 @@ def mean_accuracy(
         return MeanAccuracy(mean, *bounds, 0.0, n)
     std = float(values.std(ddof=1))
     half = t_half_width(values, test_to_train, 1 - alpha)
-    bounds = clip((mean - half, mean + half), (0.0, 1.0))
+    bounds = clip((mean - half, mean + half), limits)
     if n_tested is not None:
         bounds = at_least_wilson(bounds, mean, n_tested, 1 - alpha)
     return MeanAccuracy(mean, *bounds, std, n)
@@ -277,7 +290,7 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
         unit = "data set" if repeats_are_data_sets(record, method) else "fold"
         for name, mean in zip(record.names, found, strict=True):
             if math.isnan(mean.low) or mean.std == 0:
-                why = _on_one_value(mean, unit)
+                why = _on_one_value(mean, unit, record.scoring)
                 said.append(f"{method.upper()}, {shortened(name)}: {why}")
     for method, pairs in record.pairs.items():
         for pair in pairs:
@@ -294,15 +307,17 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
     return tuple(said)
 
 
-def _on_one_value(mean: MeanAccuracy, unit: str) -> str:
+def _on_one_value(mean: MeanAccuracy, unit: str, scoring: ScoreInfo) -> str:
+    plural = "accuracies" if scoring.is_accuracy else "scores"
     if mean.n < 2:
         return f"one {unit} gives no interval."
     instead = "there is no interval"
     if not math.isnan(mean.low):
         instead = "the interval is Wilson's for the tested samples"
     return (
-        f"the accuracy is {percent(mean.value)} on all {mean.n} {unit}s; accuracies "
-        f"that do not vary say nothing about the error of their mean, so {instead}."
+        f"the {scoring.label} is {scoring.write(mean.value)} on all {mean.n} {unit}s; "
+        f"{plural} that do not vary say nothing about the error of their mean, so "
+        f"{instead}."
     )
 
 
@@ -353,15 +368,37 @@ class Wording:
 
     names: Sequence[str]
     alpha: float
-    chance: float
+    chance: float | None
+    scoring: ScoreInfo = ACCURACY
 
     def winner(self, verdict: Verdict) -> str:
         """Return the name of the better selector."""
-        return self.names[0 if verdict.mean_difference > 0 else 1]
+        better = self.scoring.sign * verdict.mean_difference > 0
+        return self.names[0 if better else 1]
 
     def loser(self, verdict: Verdict) -> str:
         """Return the name of the worse selector."""
-        return self.names[1 if verdict.mean_difference > 0 else 0]
+        better = self.scoring.sign * verdict.mean_difference > 0
+        return self.names[1 if better else 0]
+
+    def gap(self, value: float) -> str:
+        """Write a difference: "1.5 points of accuracy", or a number and the score."""
+        if self.scoring.percent:
+            return f"{number(100 * value)} points of {self.scoring.label}"
+        return f"{write_number(value)} of {self.scoring.label}"
+
+    def span(self, low: float, high: float) -> str:
+        """Write an interval of differences, without the unit."""
+        if self.scoring.percent:
+            return f"{number(100 * low)} to {number(100 * high)}"
+        return f"{write_number(low)} to {write_number(high)}"
+
+    @property
+    def guess(self) -> str:
+        """What a score is compared with: the majority class, or guessing."""
+        if self.scoring.is_accuracy:
+            return f"{_MAJORITY} ({percent(self.chance)})"
+        return f"guessing ({self.scoring.write(self.chance)})"
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
         """Write the interval in points of accuracy, the p-value and the test's size."""
@@ -370,9 +407,9 @@ class Wording:
             if not math.isnan(verdict.pvalue):
                 p = f"{pvalue(verdict.pvalue)}{size_text(verdict)}"
             return f"no interval, {p}"
-        low, high = sorted(100 * sign * bound for bound in verdict.interval)
+        low, high = sorted(sign * bound for bound in verdict.interval)
         return (
-            f"{100 * (1 - self.alpha):.4g} % interval {number(low)} to {number(high)}, "
+            f"{100 * (1 - self.alpha):.4g} % interval {self.span(low, high)}, "
             f"{pvalue(verdict.pvalue)}{size_text(verdict)}"
         )
 
@@ -411,13 +448,13 @@ def recommend(record: Comparison) -> str:
         What was found on one data set.
     """
     artefacts = find_artefacts(record)
-    wording = Wording(record.names, record.alpha, record.data.majority_share)
+    wording = Wording(record.names, record.alpha, record.scoring.chance, record.scoring)
     if len(record.names) > 2:
         return recommend_several(record, artefacts, wording)
     inside = record.verdicts.get("in")
     return recommend_pair(
         record.verdicts,
-        record.accuracy,
+        record.score,
         artefacts,
         record.optimism,
         wording,
@@ -457,16 +494,18 @@ def _on_reporting(
     found = means(inside)
     parts = []
     for i, gap in enumerate(optimism):
-        value, low, high = (100 * bound for bound in gap)
+        value, low, high = gap
         span = "no interval"
         if math.isfinite(low):
             level = f"{100 * (1 - wording.alpha):.4g} %"
-            span = f"{level} interval {number(low)} to {number(high)}"
+            span = f"{level} interval {wording.span(low, high)}"
+        size = wording.scoring.write_gap(abs(value), signed=False)
         parts.append(
-            f"{percent(found[i])} for {wording.names[i]} (OUT is "
-            f"{number(abs(value))} points {'lower' if value < 0 else 'higher'}, {span})"
+            f"{wording.scoring.write(found[i])} for {wording.names[i]} (OUT is "
+            f"{size} {'lower' if value < 0 else 'higher'}, {span})"
         )
-    return f"The accuracy to report is that under IN: {listing(parts)}."
+    what = wording.scoring.label
+    return f"The {what} to report is that under IN: {listing(parts)}."
 
 
 def _on_artefacts(
@@ -476,14 +515,14 @@ def _on_artefacts(
 
     def listed(method: str) -> str:
         return listing(
-            f"{percent(found[method][i])} ({wording.names[i]})" for i in artefacts
+            f"{wording.scoring.write(found[method][i])} ({wording.names[i]})"
+            for i in artefacts
         )
 
     return (
         "OUT is an artefact of selection here: OUT reports "
         f"{listed('out')}, but when the test samples are kept out of the selection, IN "
-        f"reports {listed('in')}, not shown to be better than always predicting the "
-        f"most frequent class ({percent(wording.chance)})."
+        f"reports {listed('in')}, not shown to be better than {wording.guess}."
     )
 
 
@@ -496,14 +535,15 @@ def _on_claims(inside: Verdict | None, wording: Wording, doubt: str) -> str:
     if inside.winner == "draw":
         return (
             f"Do not claim that either is better: under IN, {wording.names[0]} minus "
-            f"{wording.names[1]} is {number(100 * inside.mean_difference)} points of "
-            f"accuracy ({wording.evidence(inside)}).{_because(inside)}"
+            f"{wording.names[1]} is {wording.gap(inside.mean_difference)} "
+            f"({wording.evidence(inside)}).{_because(inside)}"
         )
     sign = 1 if inside.mean_difference > 0 else -1
     claim = f"{wording.winner(inside)} selects better than {wording.loser(inside)}"
     found = (
-        f"under IN its accuracy is higher by "
-        f"{number(100 * abs(inside.mean_difference))} points "
+        f"under IN its {wording.scoring.label} is "
+        f"{'higher' if wording.scoring.greater_is_better else 'lower'} by "
+        f"{wording.scoring.write_gap(abs(inside.mean_difference), signed=False)} "
         f"({wording.evidence(inside, sign)})"
     )
     if doubt:
@@ -545,18 +585,17 @@ def recommend_several(
     """Write what may be claimed of three selectors or more, and which may be used."""
     sentences = []
     if artefacts:
-        sentences.append(_on_artefacts(record.accuracy, artefacts, wording))
+        sentences.append(_on_artefacts(record.score, artefacts, wording))
     sentences.append(_on_several_claims(record))
     if {"in", "out"} <= set(record.pairs):
         sentences.append(_on_several_picks(record, artefacts))
-    if "in" in record.accuracy:
+    if "in" in record.score:
         shown = ", ".join(
-            f"{percent(mean)} for {name}"
-            for name, mean in zip(
-                record.names, means(record.accuracy["in"]), strict=True
-            )
+            f"{record.scoring.write(mean)} for {name}"
+            for name, mean in zip(record.names, means(record.score["in"]), strict=True)
         )
-        sentences.append(f"The accuracies to report are those under IN: {shown}.")
+        what = "accuracies" if record.scoring.is_accuracy else "scores"
+        sentences.append(f"The {what} to report are those under IN: {shown}.")
     return " ".join(sentences)
 
 
@@ -604,7 +643,8 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
         return f"{goal}, take any: neither IN nor OUT finds a difference."
     seen = inside or outside
     method = "in" if inside else "out"
-    mean = dict(zip(record.names, means(record.accuracy[method]), strict=True))
+    values = record.scoring.sign * means(record.score[method])
+    mean = dict(zip(record.names, values, strict=True))
     best = max(seen, key=lambda name: (len(seen[name]), mean[name]))
     if inside:
         also = ""
@@ -633,7 +673,7 @@ def describe_truth(
         sign = 1 if true.mean_difference > 0 else -1
         text = (
             f"On this source {wording.winner(true)} is truly better, by "
-            f"{number(100 * abs(true.mean_difference))} points of accuracy over "
+            f"{wording.gap(abs(true.mean_difference))} over "
             f"{n_sets} data sets ({wording.evidence(true, sign)})."
         )
     if found:
@@ -686,7 +726,7 @@ def find_doubt(record: Comparison, verdict: Verdict) -> str:
     """
     if not any(beats_majority(record, mean) for mean in record.means["in"]):
         who = "neither" if len(record.names) == 2 else "no selector"
-        return f"{who} is shown to be better than {_MAJORITY}"
+        return f"{who} is shown to be better than {_guess(record)}"
     size = verdict.test.size
     too_often = "rejects too often in such a design"
     if size is not None:
@@ -723,7 +763,7 @@ def conclude_test(record: TestResult) -> Conclusion:
     if math.isnan(record.pvalue):
         found = "Whether there is a difference is not known"
     p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
-    gap = write_score(record.mean_difference, "")
+    gap = write_plain(record.mean_difference)
     return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
 
 
@@ -767,9 +807,7 @@ def conclude_bias(record: Bias) -> Conclusion:
     if np.ndim(record.pvalue):
         return _conclude_tests(record, "it is upward", "downward", "a bias")
     gap = record.mean_difference
-    where = (
-        f"{write_score(abs(gap), '')} {'below' if gap < 0 else 'above'} the true one"
-    )
+    where = f"{write_plain(abs(gap))} {'below' if gap < 0 else 'above'} the true one"
     if gap == 0:
         where = "equal to the true one"
     if math.isnan(record.pvalue):
@@ -828,8 +866,9 @@ def _conclude_pair(record: Comparison) -> Conclusion:
     if len(record.artefacts) == 2:
         return Conclusion(
             "no",
-            f"Neither selector is shown to be better than {_MAJORITY}: the accuracy "
-            "under OUT is an artefact of selecting on the same data.",
+            f"Neither selector is shown to be better than {_guess(record)}: the "
+            f"{record.scoring.label} under OUT is an artefact of selecting on the same "
+            "data.",
         )
     inside = verdicts["in"]
     if inside.winner == "draw":
@@ -842,9 +881,22 @@ def _conclude_pair(record: Comparison) -> Conclusion:
     return Conclusion(
         "yes",
         f"{better} is better than {worse} on these data, and you may believe it: "
-        f"{points(abs(inside.mean_difference), signed=False)} more accurate "
-        "with the selection repeated inside every fold.",
+        f"{_by_how_much(record, inside)} with the selection repeated inside every "
+        "fold.",
     )
+
+
+def _guess(record: Comparison) -> str:
+    return _MAJORITY if record.scoring.is_accuracy else "guessing"
+
+
+def _by_how_much(record: Comparison, verdict: Verdict) -> str:
+    """Write how much better the better side is."""
+    scoring = record.scoring
+    gap = scoring.write_gap(abs(verdict.mean_difference), signed=False)
+    if scoring.is_accuracy:
+        return f"{gap} more accurate"
+    return f"{gap} {'more' if scoring.greater_is_better else 'less'} {scoring.label}"
 
 
 def _ordered(record: Comparison, verdict: Verdict) -> tuple[str, str]:
@@ -862,7 +914,7 @@ def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> st
             f"{start}: OUT prefers {better}, but that may not be claimed, because with "
             "honest selection (IN) the difference is not significant."
         )
-    gap = points(abs(inside.mean_difference), signed=False)
+    gap = record.scoring.write_gap(abs(inside.mean_difference), signed=False)
     if math.isnan(inside.pvalue):
         few = inside.test.n < LEAST_DIFFERENCES
         why = (
@@ -904,7 +956,7 @@ def _on_known_truth(record: Comparison, verdicts: Mapping[str, Verdict]) -> str:
 def _on_open_truth(record: Comparison, said: Mapping[str, Winner]) -> str:
     """Write that TRUTH shows no difference, and whether IN and OUT do."""
     a, b = (shortened(name) for name in record.names)
-    n_sets = record.accuracy["truth"].shape[2]
+    n_sets = record.score["truth"].shape[2]
     verb = "does" if n_sets == 1 else "do"
     fact = f"{count(n_sets, 'fresh data set')} {verb} not show a difference between "
     fact += f"{a} and {b}"
@@ -939,7 +991,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
     beaten = [_worse(pair) for pair in significant if pair.better == best]
     listed = listing(shortened(name) for name in beaten)
     name, rest = shortened(str(best)), f"better than {listed} on these data"
-    gap = points(abs(strongest.verdict.mean_difference), signed=False)
+    gap = record.scoring.write_gap(abs(strongest.verdict.mean_difference), signed=False)
     to = f" from {shortened(beaten[0])}" if len(beaten) > 1 else ""
     evidence = (
         f"the strongest difference{to} is {gap} ({pvalue(strongest.adjusted)}; "

@@ -8,7 +8,7 @@ once on all samples, and is tested on new samples. All use one call of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Runner
+from veridical._core.scoring import Score
 from veridical._core.seeds import seeded
 from veridical._core.splits import Split
 from veridical._core.table import Table
@@ -55,6 +56,7 @@ class Design:
     estimators: tuple[Named, ...]
     n_features: int
     methods: tuple[str, ...]
+    scores: tuple[Score, ...] = ()
 
     @property
     def protocols(self) -> tuple[Protocol, ...]:
@@ -84,11 +86,19 @@ class SetOutcome:
         One split for TRUTH, its independent test set.
     seconds : array of shape (n_selectors,)
         Time that each selector took, all its training sets together.
+    values : mapping of score name to (mapping of method to array)
+        The scores of the design, of the shape of `accuracy`.
     """
 
     chosen: dict[str, IntArray]
     accuracy: dict[str, FloatArray]
     seconds: FloatArray
+    values: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
+
+    @property
+    def leading(self) -> dict[str, FloatArray]:
+        """Values of the first score; the accuracy where there is no other."""
+        return next(iter(self.values.values()), self.accuracy)
 
 
 def run_data_set(
@@ -131,6 +141,7 @@ def run_data_set(
         run=run,
         columns=columns,
         everything=everything,
+        scores=[one for one in design.scores if not one.is_accuracy],
     )
     shape = (len(design.protocols), len(design.selectors), len(design.estimators))
     found_by: Any = np.empty(shape, dtype=object)
@@ -140,6 +151,10 @@ def run_data_set(
         chosen={m: _chosen(design, found_by, m) for m in design.methods},
         accuracy={m: _accuracy(design, found_by, m) for m in design.methods},
         seconds=np.array([one.seconds for one in found_by[0, :, 0]]),
+        values={
+            one.name: {m: _values(design, found_by, m, one) for m in design.methods}
+            for one in design.scores
+        },
     )
 
 
@@ -172,6 +187,28 @@ def _accuracy(design: Design, found_by: Any, method: str) -> FloatArray:
     values = np.array(
         [[one.accuracies()[0] for one in row] for row in found_by[place]], dtype=float
     )
+    return _without_truth(values, design, method)
+
+
+def _values(design: Design, found_by: Any, method: str, score: Score) -> FloatArray:
+    """Return a score per selector, estimator and split; raise where it is undefined."""
+    place = _place(design, method)
+    values = np.array(
+        [[one.scored(score).splits[0] for one in row] for row in found_by[place]],
+        dtype=float,
+    )
+    n_lost = int(np.isnan(values).any(axis=(0, 1)).sum())
+    if n_lost:
+        raise InputError(
+            f"The {score.label} is not defined on {n_lost} of {values.shape[2]} test "
+            "sets, which lack a class that it needs, so the splits cannot be compared; "
+            "use fewer, stratified folds, so that each holds every class, or another "
+            "scoring."
+        )
+    return _without_truth(values, design, method)
+
+
+def _without_truth(values: FloatArray, design: Design, method: str) -> FloatArray:
     if method == "truth":
         return values[:, :, -1:]
     return values[:, :, :-1] if "truth" in design.methods else values

@@ -7,7 +7,7 @@ selectors by their display names.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -24,6 +24,7 @@ from veridical._core.records import (
     Setting,
     frame,
 )
+from veridical._core.scoring import ACCURACY, ScoreInfo
 from veridical.evaluation.records import Coverage
 
 if TYPE_CHECKING:
@@ -69,6 +70,8 @@ class TestResult(Record):
         None where that has not been measured.
     note : str
         Why there is no interval, or no p-value, in a sentence; empty where there is.
+    greater_is_better : bool
+        Whether the side with the greater scores is the better one; not for losses.
     """
 
     __test__ = False  # the name is the field's own; it is not a pytest class
@@ -87,6 +90,7 @@ class TestResult(Record):
     probabilities: Mapping[str, float] | None = None
     size: MeasuredSize | None = None
     note: str = ""
+    greater_is_better: bool = True
 
     @property
     def winner(self) -> Winner:
@@ -106,6 +110,7 @@ class TestResult(Record):
             sure = [s for s in SIDES if self.probabilities[s] > 1 - self.alpha]
             return sure[0] if sure else "draw"
         lead = self.mean_difference if self.estimate is None else self.estimate
+        lead = lead if self.greater_is_better else -lead
         if np.ndim(self.pvalue):
             sign = np.where(np.less(self.pvalue, self.alpha), np.sign(lead), 0)
             many: Any = np.array(["b", "draw", "a"])[sign.astype(int) + 1]
@@ -327,6 +332,11 @@ class Comparison(Record):
         Whether every repeat of IN and OUT is a data set of its own, drawn from a
         source (`veridical.comparison.truth`), and not one more cross-validation of the
         same samples. A repeat of TRUTH always is.
+    scorings : tuple of ScoreInfo
+        The scores that were asked for, the leading one first, on which verdicts rest;
+        empty where it is the accuracy alone.
+    values : mapping of score name to (mapping of method to array)
+        Values of these scores, of the shape of `accuracy`.
 
     Attributes
     ----------
@@ -364,6 +374,8 @@ class Comparison(Record):
     n_train: float = np.nan
     n_test: float = np.nan
     independent_repeats: bool = False
+    scorings: tuple[ScoreInfo, ...] = ()
+    values: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
     means: Mapping[str, tuple[MeanAccuracy, ...]] = field(init=False)
     artefacts: tuple[int, ...] = field(init=False)
     notes: tuple[str, ...] = field(init=False)
@@ -409,11 +421,23 @@ class Comparison(Record):
 
     @property
     def scores(self) -> dict[str, FloatArray]:
-        """Accuracies per method: (n_selectors, n_splits), averaged over estimators."""
+        """Scores per method: (n_selectors, n_splits), averaged over estimators."""
         return {
             method: values.mean(axis=1).reshape(len(self.names), -1)
-            for method, values in self.accuracy.items()
+            for method, values in self.score.items()
         }
+
+    @property
+    def scoring(self) -> ScoreInfo:
+        """The leading score."""
+        if self.scorings:
+            return self.scorings[0]
+        return replace(ACCURACY, chance=self.data.majority_share)
+
+    @property
+    def score(self) -> Mapping[str, FloatArray]:
+        """Values of the leading score, of the shape of `accuracy`, per method."""
+        return self.values.get(self.scoring.name, self.accuracy)
 
     @property
     def estimator_means(self) -> dict[str, dict[str, tuple[float, ...]]]:
@@ -421,7 +445,7 @@ class Comparison(Record):
         return {
             name: {
                 method: tuple(float(one.mean()) for one in values[:, e])
-                for method, values in self.accuracy.items()
+                for method, values in self.score.items()
             }
             for e, name in enumerate(self.estimators)
         }
@@ -465,14 +489,19 @@ class Comparison(Record):
         Returns
         -------
         DataFrame
-            Columns method, selector, estimator, repeat, fold, accuracy,
-            n_features_to_select.
+            Columns method, selector, estimator, repeat, fold, accuracy (or one for
+            each score, by its name), n_features_to_select.
         """
-        columns = ("method", "selector", "estimator", "repeat", "fold", "accuracy")
+        names = tuple(one.name for one in self.scorings) or ("accuracy",)
+        columns = ("method", "selector", "estimator", "repeat", "fold", *names)
+        kept = [self.values.get(name, self.accuracy) for name in names]
         rows = (
-            (method, self.names[s], self.estimators[e], r, f, float(value))
+            (
+                *(method, self.names[s], self.estimators[e], r, f),
+                *(float(one[method][s, e, r, f]) for one in kept),
+            )
             for method, values in self.accuracy.items()
-            for (s, e, r, f), value in np.ndenumerate(values)
+            for (s, e, r, f), _ in np.ndenumerate(values)
         )
         found = frame(rows, *columns)
         return found.assign(n_features_to_select=self.n_features_to_select)

@@ -17,6 +17,7 @@ n_folds) give a result whose numbers are arrays of shape (...).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import wraps
@@ -25,7 +26,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import stdtr, stdtrit
+from scipy.special import ndtri, stdtr, stdtrit
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -171,6 +172,85 @@ def corrected_resampled_t(
         "share of the data (Nadeau & Bengio), an approximation."
     )
     return t_test("corrected resampled t", d, 1 / n + ratio, n - 1, alpha, assumptions)
+
+
+def conservative_z(
+    scores_a: ArrayLike,
+    scores_b: ArrayLike,
+    *,
+    halves_a: ArrayLike,
+    halves_b: ArrayLike,
+    alpha: float = 0.05,
+) -> TestResult:
+    """Apply Nadeau and Bengio's conservative z-test.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n_splits,)
+        Scores of the two sides on the same splits of all samples.
+    halves_a, halves_b : array-like of shape (n_pairs, 2)
+        Mean scores of the two sides on two disjoint halves of the samples, each from as
+        many splits as above, of half the training size; for several ways to divide the
+        samples into halves.
+    alpha : float, default=0.05
+        Significance level; the interval has confidence ``1 - alpha``.
+
+    Returns
+    -------
+    TestResult
+        Two-sided, by the normal distribution.
+
+    See Also
+    --------
+    corrected_resampled_t : Needs no halves; less conservative.
+
+    Notes
+    -----
+    The two halves of a pair have no sample in common, so half the mean squared
+    difference of their results estimates the variance of a result on half the samples
+    without the bias of overlapping training sets. It is larger than that on all
+    samples, which makes the test conservative [1]_.
+
+    References
+    ----------
+    .. [1] C. Nadeau & Y. Bengio, "Inference for the generalization error", Machine
+       Learning 52 (2003).
+
+    Examples
+    --------
+    >>> from veridical.comparison import conservative_z
+    >>> found = conservative_z(
+    ...     [0.9, 0.8, 0.9], [0.8, 0.8, 0.7],
+    ...     halves_a=[[0.8, 0.9], [0.9, 0.8]], halves_b=[[0.7, 0.7], [0.8, 0.6]],
+    ... )
+    >>> round(found.statistic, 3), round(found.pvalue, 3)
+    (1.414, 0.157)
+    """
+    check_alpha(alpha)
+    d = paired_differences(scores_a, scores_b)
+    apart = np.asarray(halves_a, float) - np.asarray(halves_b, float)
+    if apart.ndim != 2 or apart.shape[1] != 2 or d.ndim != 1:
+        raise InputError(
+            "halves_a and halves_b must have shape (n_pairs, 2), scores_a and scores_b "
+            f"(n_splits,); got {apart.shape} and {d.shape}."
+        )
+    mean = float(without_rounding(d.mean()))
+    error = math.sqrt(float(np.mean((apart[:, 0] - apart[:, 1]) ** 2)) / 2)
+    statistic, pvalue = t_and_p(mean, error, np.inf)
+    reach = float(ndtri(1 - alpha / 2)) * error if error > 0 else math.nan
+    return TestResult(
+        name="conservative z",
+        statistic=float(statistic),
+        pvalue=float(pvalue),
+        df=math.inf,
+        mean_difference=mean,
+        interval=(mean - reach, mean + reach),
+        n=d.size,
+        alpha=float(alpha),
+        assumptions="The mean difference is normal; its variance is that of half the "
+        "samples, which is too large and makes the test conservative.",
+        note="" if error > 0 else "The halves do not differ, so there is no interval.",
+    )
 
 
 def repeated_cv_t(

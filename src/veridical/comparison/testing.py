@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.scoring import ACCURACY, ScoreInfo
 from veridical._core.text import did_you_mean, listed
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
@@ -145,6 +146,7 @@ def apply_test(
     geometry: Geometry,
     alpha: float = 0.05,
     rope: float = 0.01,
+    scoring: ScoreInfo = ACCURACY,
 ) -> TestResult:
     """Test paired scores, with the geometry of their resampling.
 
@@ -158,6 +160,8 @@ def apply_test(
         From ``Splits.geometry``.
     alpha, rope : float
         Significance level; region of practical equivalence, for Bayesian tests.
+    scoring : ScoreInfo
+        What the scores are; less is better for a loss.
 
     Raises
     ------
@@ -165,13 +169,20 @@ def apply_test(
         If the test is not made for this resampling.
     """
     check_fit(test, geometry.n_repeats, geometry.n_folds)
-    return on_accuracies(TESTS[test].run(scores_a, scores_b, geometry, alpha, rope))
+    found = TESTS[test].run(scores_a, scores_b, geometry, alpha, rope)
+    if not scoring.greater_is_better:
+        shares = found.probabilities
+        if shares is not None:  # that of the greater scores is that of the worse side
+            shares = {"a": shares["b"], "rope": shares["rope"], "b": shares["a"]}
+        found = replace(found, greater_is_better=False, probabilities=shares)
+    return on_accuracies(found, scoring.high - scoring.low)
 
 
-def on_accuracies(found: TestResult) -> TestResult:
+def on_accuracies(found: TestResult, largest: float = 1.0) -> TestResult:
     """Keep of a test what accuracies support.
 
-    A difference of accuracies lies between -1 and 1, and so does its interval. Two
+    A difference of accuracies lies between -1 and 1, and so does its interval; that of
+    other scores between minus and plus the `largest` difference. Two
     differences support neither an interval nor a p-value (`LEAST_DIFFERENCES`).
 
     Examples
@@ -180,7 +191,7 @@ def on_accuracies(found: TestResult) -> TestResult:
     >>> found.pvalue, found.interval, found.winner
     (nan, (nan, nan), 'draw')
     """
-    low, high = clip(found.interval, (-1.0, 1.0))
+    low, high = clip(found.interval, (-largest, largest))
     if found.n >= LEAST_DIFFERENCES or math.isnan(low):
         return replace(found, interval=(low, high))
     shares = found.probabilities

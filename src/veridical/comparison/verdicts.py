@@ -22,6 +22,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Runner, serial
+from veridical._core.scoring import ACCURACY, ScoreInfo
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.comparison.calibration import (
@@ -200,7 +201,7 @@ def _null_pair(
         features = replace(data.features, values=drawn)
         block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)
-        outcomes.append(run_data_set(design, block, splits, columns, serial).accuracy)
+        outcomes.append(run_data_set(design, block, splits, columns, serial).leading)
     return {m: np.stack([outcome[m] for outcome in outcomes]) for m in design.methods}
 
 
@@ -218,12 +219,15 @@ class PairTester:
         Samples, features and classes, on which the size of the test depends.
     nulls : Nulls or None
         Measured nulls, for calibrated verdicts.
+    scoring : ScoreInfo
+        What is compared.
     """
 
     test: SignificanceTest
     geometry: Geometry
     situation: Situation
     nulls: Nulls | None = None
+    scoring: ScoreInfo = ACCURACY
 
     def verdict(
         self,
@@ -236,7 +240,9 @@ class PairTester:
         a, b = scores.reshape(2, -1)
         null = self.nulls.join_pair(method, estimator, pair) if self.nulls else None
         test = self.test
-        result = run_test(test.name, a, b, self.geometry, test.alpha, test.rope, null)
+        result = run_test(
+            test.name, a, b, self.geometry, test.alpha, test.rope, null, self.scoring
+        )
         size = null.size if null else self.size(test.name, method, estimator, scores)
         return Verdict.from_test(replace(result, size=size))
 
@@ -248,7 +254,12 @@ class PairTester:
         scores: FloatArray,
         n_selectors: int = 2,
     ) -> MeasuredSize | None:
-        """Look up how often a test rejects in designs like this one."""
+        """Look up how often a test rejects in designs like this one.
+
+        Sizes were measured for accuracy only.
+        """
+        if not self.scoring.is_accuracy:
+            return None
         return measured_size(
             test,
             method,

@@ -1,6 +1,7 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._core.publishing import publish_classes
+from veridical._core.scoring import Score, ScoreInfo, make_score
 from veridical._core.splits import (
     CompleteCV,
     CrossValidation,
@@ -56,7 +57,9 @@ __all__ = [
     "RandomSubsampling",
     "Ranked",
     "Resubstitution",
+    "Score",
     "ScoreDifference",
+    "ScoreInfo",
     "SelectedFeature",
     "Selection",
     "calibration_table",
@@ -66,6 +69,7 @@ __all__ = [
     "default_interval",
     "estimate",
     "evaluate",
+    "make_score",
     "nested_cv",
     "select",
     "wilson",

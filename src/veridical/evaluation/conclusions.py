@@ -22,6 +22,7 @@ from veridical.evaluation.trust import default_interval
 
 #: Kinds of intervals, as they are called in sentences.
 INTERVAL_NAMES = {
+    "exact": "exact",
     "corrected-t": "corrected t",
     "nested": "nested cross-validation",
     "wilson": "Wilson",
@@ -32,11 +33,15 @@ INTERVALS = {
     "the overlap of training folds",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
     "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
+    "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
+    "class, because all folds have the same score",
     "": "none is valid for this way of splitting",
 }
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 _MAJORITY = "always predicting the most frequent class"
+#: What a score is compared with; always predicting the shares of the classes.
+GUESSING = "guessing"
 
 
 # -- estimates -------------------------------------------------------------------------
@@ -91,8 +96,8 @@ def conclude_estimates(record: Estimates) -> Conclusion:
         )
     claim = f"{capitalized(who)} {does} {reached} ({write_interval(lead)}, by "
     claim += f"{lead.method})"
-    if record.data is None or lead.metric != "accuracy":
-        return Conclusion("open", f"{claim}.")
+    if record.data is None or not lead.scoring.is_accuracy:
+        return _against_chance(lead, claim)
     # No interval is valid for every estimator, least for those that select features: on
     # random labels (60 samples, 10 of 1000 features by anova, naive Bayes, ten
     # folds) Wilson's lay above the majority share in 10 of 150 data sets, and all
@@ -114,13 +119,30 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     )
 
 
+def _against_chance(lead: Estimate, claim: str) -> Conclusion:
+    """Compare any score with what guessing reaches, where that is known."""
+    scoring = lead.scoring
+    if scoring.chance is None or scoring.is_accuracy:
+        return Conclusion("open", f"{claim}.")
+    end = 0 if scoring.greater_is_better else 1
+    nearest = [bounds[end] for bounds in lead.intervals.values()]
+    if all(scoring.is_better(bound, scoring.chance) for bound in nearest):
+        return Conclusion("yes", f"{claim}.")
+    return Conclusion(
+        "open",
+        f"{claim}, which is not shown to be better than {GUESSING} "
+        f"({scoring.write(scoring.chance)}).",
+    )
+
+
 def _reached(estimate: Estimate) -> tuple[str, str, str]:
     """Return the parts of a sentence: the verb after "may", the verb, and the rest."""
     if estimate.metric == "accuracy":
         value = percent(estimate.value)
         return "classify", "classifies", f"{value} of new samples correctly"
-    value = write_score(estimate.value, estimate.metric)
-    return "have", "has", f"{name_of(estimate.metric)} {value} on new samples"
+    scoring = estimate.scoring
+    value = scoring.write(estimate.value)
+    return "have", "has", f"{scoring.full_label} {value} on new samples"
 
 
 def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
@@ -128,7 +150,7 @@ def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
     who = capitalized(shortened(name_of(record.estimator)))
     fact = (
         f"{who} {does} {reached} from this source; "
-        f"{lead.method} says {write_score(lead.value, lead.metric)}"
+        f"{lead.method} says {lead.scoring.write(lead.value)}"
     )
     if not lead.intervals:
         return f"{fact}."
@@ -140,7 +162,7 @@ def _on_known_truth(record: Estimates, truth: Estimate, lead: Estimate) -> str:
 def write_interval(estimate: Estimate) -> str:
     """Write the first interval: its confidence, its kind and its measured coverage."""
     kind, (low, high) = next(iter(estimate.intervals.items()))
-    bounds = write_scores(low, high, estimate.metric)
+    bounds = estimate.scoring.write_range(low, high)
     known = estimate.coverage.get(kind)
     measured = f", measured coverage {write_coverage(known)}" if known else ""
     named = INTERVAL_NAMES.get(kind, kind)
@@ -174,28 +196,21 @@ def say_coverage(measured: Coverage | None) -> str:
     )
 
 
-def write_score(value: float, metric: str) -> str:
-    """Write an accuracy as a percentage, any other score as a number."""
-    if metric == "accuracy":
-        return percent(value)
+def write_plain(value: float) -> str:
+    """Write a number with four figures, whatever it is."""
     return f"{value:.4g}".replace("-", MINUS)
-
-
-def write_scores(low: float, high: float, metric: str) -> str:
-    """Write an interval of an accuracy in percent, of another score in numbers."""
-    if metric == "accuracy":
-        return percent_range(low, high)
-    return f"{write_score(low, metric)} to {write_score(high, metric)}"
 
 
 def estimate_line(estimate: Estimate) -> str:
     """Write an estimate in one line: its value, its interval and its method."""
-    parts = [f"{estimate.metric} {write_score(estimate.value, estimate.metric)}"]
+    scoring = estimate.scoring
+    parts = [f"{estimate.metric} {scoring.write(estimate.value)}"]
     kind = default_interval(estimate)
     if kind is not None:
-        bounds = write_scores(*estimate.interval(), estimate.metric)
+        bounds = scoring.write_range(*estimate.interval())
         parts.append(f"95 % interval {bounds} ({kind})")
     parts.append(f"by {estimate.method}")
+    parts += [f"{one.metric} {one.scoring.write(one.value)}" for one in estimate.others]
     if estimate.notes:
         parts.append(count(len(estimate.notes), "note"))
     return f"<Estimate: {', '.join(parts)}>"
@@ -210,27 +225,36 @@ def conclude_selection(record: Selection) -> Conclusion:
     If the folds do not support the list of features, the conclusion has a reservation
     even where the accuracy is well above the majority share.
     """
-    found, share = record.accuracy, record.data.majority_share
+    found, scoring, share = record.score, record.scoring, record.scoring.chance
     n_features = count(len(record.features), "feature")
     bounds = " (no interval)"
     if math.isfinite(found.low):
-        bounds = f" ({percent_range(found.low, found.high)})"
+        bounds = f" ({scoring.write_range(found.low, found.high)})"
+    reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
+    rest = f"the {scoring.write(share)} of {GUESSING}"
+    if scoring.is_accuracy:
+        reached = f"classifies {percent(found.value)} of new samples correctly"
+        rest = f"the {percent(share)} of {_MAJORITY}"
     start = (
         f"With {n_features} by {shortened(name_of(record.selector))}, "
-        f"{shortened(name_of(record.estimator))} classifies {percent(found.value)} of "
-        f"new samples correctly{bounds}"
+        f"{shortened(name_of(record.estimator))} {reached}{bounds}"
     )
-    rest = f"the {percent(share)} of {_MAJORITY}"
-    if found.high < share:
-        return Conclusion("no", f"{start}, less than {rest}.")
-    if not found.low > share:
-        return Conclusion("open", f"{start}, not shown to be more than {rest}.")
+    if share is None:
+        return Conclusion("open", f"{start}.")
+    more, less = ("more", "less") if scoring.greater_is_better else ("less", "more")
+    nearest, farthest = found.low, found.high
+    if not scoring.greater_is_better:
+        nearest, farthest = found.high, found.low
+    if scoring.is_better(share, farthest):
+        return Conclusion("no", f"{start}, {less} than {rest}.")
+    if not scoring.is_better(nearest, share):
+        return Conclusion("open", f"{start}, not shown to be {more} than {rest}.")
     n_weak = len(record.features) - record.n_supported
     if record.is_stable:
-        return Conclusion("yes", f"{start}, clearly more than {rest}.")
+        return Conclusion("yes", f"{start}, clearly {more} than {rest}.")
     return Conclusion(
         "care",
-        f"{start}, clearly more than {rest}; but the list of features is not stable: "
+        f"{start}, clearly {more} than {rest}; but the list of features is not stable: "
         f"{n_weak} of {len(record.features)} were selected in fewer than half of the "
         "folds.",
     )

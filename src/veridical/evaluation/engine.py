@@ -16,7 +16,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from numbers import Real
@@ -36,16 +36,27 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Job, Runner, Workers, expected
 from veridical._core.reading import read_table
-from veridical._core.scoring import Scored, Scorer, score
+from veridical._core.scoring import (
+    Averaging,
+    Outputs,
+    Score,
+    Scored,
+    Scorer,
+    pool_outputs,
+    read_scoring,
+    score,
+)
 from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, read_rows, read_split
 from veridical._core.table import Table
+from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
 from veridical.learning.many import (
     LeavesOneOut,
     fill_by_loop,
     has_predict_table,
     is_pairwise,
+    one_class_outputs,
     predict_loop,
     predict_table,
 )
@@ -79,6 +90,8 @@ class Procedure:
         Whether the selector sees the training samples of each split, or all samples.
     orders : sequence of int arrays, optional
         Rankings that are known already, one for every split, instead of a selector.
+    responses : tuple of {"predict_proba", "decision_function"}, default=()
+        What the fitted estimators are asked for beside predicted classes.
 
     See Also
     --------
@@ -90,6 +103,7 @@ class Procedure:
     sizes: tuple[int, ...] = ()
     protocol: Protocol = "in"
     orders: Sequence[IntArray] | None = None
+    responses: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         sizes = tuple(self.sizes)
@@ -132,6 +146,15 @@ class Evaluation:
     applied : list, default=[]
         By split: what the function `apply` of `evaluate` returned; `predictions` is
         empty then.
+    outputs : list of Outputs, default=[]
+        By split: predictions with probabilities or decision values, where the
+        procedure has `responses`.
+    classes : array of shape (n_classes,), optional
+        The sorted classes.
+    by_model : mapping of str to list of Scored, default={}
+        Scores, (n_sizes × n_splits), of scorers that need the fitted models.
+    estimator : classifier, optional
+        The estimator of the procedure.
     """
 
     predictions: list[IntArray]
@@ -139,6 +162,10 @@ class Evaluation:
     rankings: list[Ranked | None]
     seconds: float = 0.0
     applied: list[Any] = field(default_factory=list)
+    outputs: list[Outputs] = field(default_factory=list)
+    classes: NDArray[Any] | None = None
+    by_model: dict[str, list[Scored]] = field(default_factory=dict)
+    estimator: Any = None
 
     @cached_property
     def hits(self) -> list[NDArray[np.bool_]]:
@@ -153,6 +180,96 @@ class Evaluation:
     def pooled_accuracy(self) -> FloatArray:
         """Compute the accuracy per size, all splits together, (n_sizes,)."""
         return np.concatenate(self.hits, axis=1).mean(axis=1)
+
+    @property
+    def all_outputs(self) -> list[Outputs]:
+        """By split: the predictions, with what else was asked for."""
+        return self.outputs or [Outputs(codes) for codes in self.predictions]
+
+    def scored(self, score: Score) -> ScoredSplits:
+        """Compute a score on every split, and over all of them, at every size.
+
+        Parameters
+        ----------
+        score : Score
+            One of those that the evaluation was made for.
+
+        Returns
+        -------
+        ScoredSplits
+            A mean over samples is pooled over all test samples; any other score is the
+            mean over the splits on which it is defined or, where it is defined on fewer
+            than half of them, pooled.
+        """
+        if score not in self._known:
+            self._known[score] = self._score(score)
+        return self._known[score]
+
+    @cached_property
+    def _known(self) -> dict[Score, ScoredSplits]:
+        return {}
+
+    def _score(self, score: Score) -> ScoredSplits:
+        if score.is_accuracy:
+            return ScoredSplits(self.accuracies(), self.pooled_accuracy(), "pooled")
+        assert self.classes is not None
+        if score.name in self.by_model:
+            found = self.by_model[score.name]
+            n_sizes = len(self.predictions[0])
+        else:
+            response = score.response(self.estimator)
+            n_sizes = len(self.predictions[0])
+            pairs = list(zip(self.targets, self.all_outputs, strict=True))
+            found = [
+                score.of_outputs(target, one.at(k), self.classes, response)
+                for k in range(n_sizes)
+                for target, one in pairs
+            ]
+        warned = tuple(dict.fromkeys(w for one in found for w in one.warned))
+        reason = next((one.reason for one in found if one.reason), "")
+        splits = np.array([one.value for one in found]).reshape(n_sizes, -1)
+        few = 2 * np.count_nonzero(np.isnan(splits), axis=1).max() > splits.shape[1]
+        if score.needs != "model" and (score.pooled or few):
+            values = np.array([self._pooled(score, k) for k in range(n_sizes)])
+            return ScoredSplits(splits, values, "pooled", reason, warned)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # nowhere defined: NaN
+            values = np.nanmean(splits, axis=1)
+        return ScoredSplits(splits, values, "mean of folds", reason, warned)
+
+    def _pooled(self, score: Score, k: int) -> float:
+        assert self.classes is not None
+        pooled = pool_outputs([one.at(k) for one in self.all_outputs])
+        return score.of_outputs(
+            np.concatenate(self.targets),
+            pooled,
+            self.classes,
+            score.response(self.estimator),
+        ).value
+
+
+class ScoredSplits(NamedTuple):
+    """A score on every split, and over all of them.
+
+    Parameters
+    ----------
+    splits : array of shape (n_sizes, n_splits)
+        NaN where the score is not defined.
+    values : array of shape (n_sizes,)
+        Over all splits.
+    averaging : {"pooled", "mean of folds"}
+        How `values` come from the splits.
+    reason : str
+        Why the score is not defined on a split.
+    warned : tuple
+        Warnings of scikit-learn, each once.
+    """
+
+    splits: FloatArray
+    values: FloatArray
+    averaging: Averaging
+    reason: str = ""
+    warned: tuple[tuple[type[Warning], str], ...] = ()
 
 
 class Ranked(NamedTuple):
@@ -170,6 +287,7 @@ def evaluate(
     *,
     everything: Any = None,
     apply: Apply | None = None,
+    scoring: ScoringLike = None,
     n_jobs: int | None = None,
 ) -> list[Evaluation]:
     """Predict the test samples of every split by every procedure.
@@ -201,6 +319,9 @@ def evaluate(
         test samples instead of predicting, for probabilities or fitted attributes. It
         must be picklable where `n_jobs` is not 1. Of several sizes, the largest is
         fitted.
+    scoring : str, callable, list or mapping of these, optional
+        Scores that ``Evaluation.scored`` is going to be asked for; estimators then
+        also give the probabilities or decision values that they need.
     n_jobs : int or None, default=None
         Number of processes; results do not depend on it.
 
@@ -246,6 +367,7 @@ def evaluate(
         run=Workers(n_jobs),
         everything=rows,
         apply=apply,
+        scores=read_scoring(scoring, table.target.classes),
     )
 
 
@@ -258,6 +380,7 @@ def evaluate_table(
     columns: IntArray | None = None,
     everything: IntArray | None = None,
     apply: Apply | None = None,
+    scores: Sequence[Score] = (),
 ) -> list[Evaluation]:
     """Evaluate as `evaluate` does, on a table and splits that have been read already.
 
@@ -274,12 +397,16 @@ def evaluate_table(
     columns : int array, optional
         Order in which selectors see the features, so that the index of a feature, by
         which ties are decided, carries no information.
+    scores : sequence of Score, default=()
+        What ``Evaluation.scored`` will be asked for.
 
     Returns
     -------
     list of Evaluation
         One per procedure.
     """
+    if scores:
+        procedures = [_with_responses(one, scores) for one in procedures]
     if everything is None:
         everything = np.arange(table.n_samples)
     n_jobs = 0
@@ -292,14 +419,62 @@ def evaluate_table(
         if apply is None:
             predicted = _predict_all(procedures, table, splits, rankings, run)
             applied: list[list[Any]] = [[] for _ in procedures]
+            by_model = [
+                _score_models(one, table, splits, ranked, scores, run)
+                for one, ranked in zip(procedures, rankings, strict=True)
+            ]
         else:
             applied = _apply_all(procedures, table, splits, rankings, apply, run)
             predicted = [[] for _ in procedures]
+            by_model = [{} for _ in procedures]
     targets = [table.y[split.test] for split in splits]
     return [
-        Evaluation(predicted[p], targets, rankings[p], seconds[p], applied[p])
-        for p in range(len(procedures))
+        Evaluation(
+            [o.codes for o in predicted[p]] if one.responses else predicted[p],
+            targets,
+            rankings[p],
+            seconds[p],
+            applied[p],
+            predicted[p] if one.responses else [],
+            table.target.classes,
+            by_model[p],
+            one.estimator,
+        )
+        for p, one in enumerate(procedures)
     ]
+
+
+def _with_responses(procedure: Procedure, scores: Sequence[Score]) -> Procedure:
+    """Ask the estimator of a procedure for what scores need beside classes."""
+    wanted = {one.response(procedure.estimator): None for one in scores}
+    wanted.pop(None, None)
+    return replace(procedure, responses=tuple(str(method) for method in wanted))
+
+
+def _score_models(
+    procedure: Procedure,
+    table: Table,
+    splits: Sequence[Split],
+    rankings: Sequence[Ranked | None],
+    scores: Sequence[Score],
+    run: Runner,
+) -> dict[str, list[Scored]]:
+    """Call the scorers that need the fitted models, at every size."""
+    result: dict[str, list[Scored]] = {}
+    for one in scores:
+        if one.needs != "model":
+            continue
+        assert one.scorer is not None
+        apply = partial(_score, one.scorer, table.target.classes)
+        found: list[Scored] = []
+        for size in procedure.sizes or (None,):
+            part = replace(
+                procedure, sizes=() if size is None else (size,), responses=()
+            )
+            (scored,) = _apply_all([part], table, splits, [rankings], apply, run)
+            found += [s._replace(value=one.sign * s.value) for s in scored]
+        result[one.name] = found
+    return result
 
 
 def _parts(n_splits: int, run: Runner) -> list[IntArray]:
@@ -329,6 +504,8 @@ def _at_once(procedure: Procedure) -> bool:
     if procedure.selects:
         return False
     estimator = procedure.estimator
+    if procedure.responses:
+        return has_predict_table(estimator, procedure.responses)
     return has_predict_table(estimator) or isinstance(estimator, LeavesOneOut)
 
 
@@ -667,12 +844,23 @@ def _predict_all(
     splits: Sequence[Split],
     rankings: Sequence[Sequence[Ranked | None]],
     run: Runner,
-) -> list[list[IntArray]]:
+) -> list[list[Any]]:
     """Predict the test samples of every split by every procedure."""
     predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
     together = [p for p, one in enumerate(procedures) if _at_once(one)]
     jobs: list[Job] = [
-        (predict_table, (procedures[p].estimator, table, splits)) for p in together
+        (
+            predict_table,
+            (
+                procedures[p].estimator,
+                table,
+                splits,
+                None,
+                None,
+                procedures[p].responses,
+            ),
+        )
+        for p in together
     ]
     for p, found in zip(together, run(jobs) if jobs else [], strict=True):
         predicted[p] = list(found) if found is not None else predicted[p]
@@ -707,7 +895,7 @@ def _predict_splits(
     splits: Sequence[Split],
     procedures: Sequence[Sequence[Procedure]],
     rankings: Sequence[Sequence[Ranked | None]],
-) -> list[list[IntArray]]:
+) -> list[list[Any]]:
     """Predict splits by every procedure; equal subsets of a split are fitted once.
 
     A subset is a set: its features are put in the order of the table, so that two
@@ -719,7 +907,9 @@ def _predict_splits(
         for p, (procedure, ranked) in enumerate(zip(some, ranks, strict=True)):
             order, sizes = _order_and_sizes(procedure, ranked)
             key = (id(procedure.estimator), sizes, order is None)
-            one = requests.setdefault(key, _Request(procedure.estimator, sizes))
+            one = requests.setdefault(
+                key, _Request(procedure.estimator, sizes, procedure.responses)
+            )
             one.add(s, order, place=p)
     for one in requests.values():
         codes = one.predict(table, splits)
@@ -737,6 +927,7 @@ class _Request:
 
     estimator: Any
     sizes: tuple[int, ...] | None
+    responses: tuple[str, ...] = ()
     orders: list[IntArray | None] = field(default_factory=list)
     places: dict[tuple[int, bytes], list[int]] = field(default_factory=dict)
 
@@ -746,18 +937,22 @@ class _Request:
             self.orders.append(order)
         self.places.setdefault(key, []).append(place)
 
-    def predict(self, table: Table, splits: Sequence[Split]) -> list[IntArray]:
+    def predict(self, table: Table, splits: Sequence[Split]) -> list[Any]:
         splits = [splits[s] for s, _ in self.places]
         orders = [order for order in self.orders if order is not None]
+        responses = self.responses
         if orders:
-            return predict(self.estimator, table, splits, orders, self.sizes)
+            return predict(self.estimator, table, splits, orders, self.sizes, responses)
         if self.sizes is None:  # a fast way, if there is one, had no answer
-            return predict_loop(self.estimator, table, splits)
+            return predict_loop(self.estimator, table, splits, responses=responses)
         # One class only: no ranking.
-        return [
+        same = [
             np.full((len(self.sizes), len(split.test)), table.y[split.train[0]])
             for split in splits
         ]
+        if responses:
+            return [one_class_outputs(codes, table, responses) for codes in same]
+        return same
 
 
 def _order_and_sizes(
@@ -779,7 +974,8 @@ def predict(
     splits: Sequence[Split],
     orders: Sequence[IntArray] | None = None,
     sizes: Sequence[int] | None = None,
-) -> list[IntArray]:
+    responses: Sequence[str] = (),
+) -> list[Any]:
     """Predict the test samples of every split, on rankings that are known.
 
     Parameters
@@ -794,13 +990,16 @@ def predict(
         For every split a ranking of features, best first; all features by default.
     sizes : sequence of int, optional
         How many of the leading features to use.
+    responses : sequence of {"predict_proba", "decision_function"}, default=()
+        What is wanted beside classes.
 
     Returns
     -------
     list of int arrays of shape (n_sizes, n_test)
-        Predicted classes, as places among those of the table.
+        Predicted classes, as places among those of the table; `Outputs` where there
+        are `responses`.
     """
-    request = (estimator, table, splits, orders, sizes)
+    request = (estimator, table, splits, orders, sizes, responses)
     return fill_by_loop(predict_table(*request), *request)
 
 
@@ -850,32 +1049,6 @@ def _apply_to_splits(
         X, y = table.frame(split.test, columns), table.labels[split.test]
         results.append(apply(model, X, y))
     return results
-
-
-def score_splits(
-    procedure: Procedure,
-    table: Table,
-    splits: Sequence[Split],
-    scorer: Scorer,
-    *,
-    run: Runner,
-) -> tuple[FloatArray, str]:
-    """Score a model fitted on the training samples of every split on its test samples.
-
-    Returns
-    -------
-    scores : array of shape (n_splits,)
-        NaN where the score is not defined.
-    reason : str
-        Why it is not, from the message of scikit-learn.
-    """
-    apply = partial(_score, scorer, table.target.classes)
-    (evaluated,) = evaluate_table([procedure], table, splits, run=run, apply=apply)
-    found: list[Scored] = evaluated.applied
-    for category, text in dict.fromkeys(w for one in found for w in one.warned):
-        warnings.warn(text, category, stacklevel=4)
-    reasons = [one.reason for one in found if one.reason]
-    return np.array([one.value for one in found]), next(iter(reasons), "")
 
 
 def _score(

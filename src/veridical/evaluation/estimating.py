@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,13 @@ from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Setting
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import find_scorer, range_of
+from veridical._core.scoring import (
+    ACCURACY,
+    Averaging,
+    Score,
+    ScoreInfo,
+    read_scoring,
+)
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
     CompleteCV,
@@ -44,15 +51,15 @@ from veridical.evaluation.bootstrap import (
     plus_error,
 )
 from veridical.evaluation.engine import (
+    Evaluation,
     Procedure,
     as_procedure,
     evaluate_table,
-    score_splits,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
-from veridical.evaluation.reading import label_of, name_of, read_estimator
+from veridical.evaluation.reading import label_of, read_estimator
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
@@ -88,9 +95,14 @@ def estimate(
         name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
         Here `Bootstrap632` is the .632 or .632+ estimate; all other verbs use its
         splits alone, and test the samples outside each bootstrap sample.
-    scoring : str, callable or None
-        A scikit-learn scorer. None is accuracy, pooled over all test samples; any other
-        score is averaged over the splits on which it is defined.
+    scoring : str, callable, list or mapping of these, or None
+        A score by its name, such as "roc_auc", "sensitivity@0.3" or "log_loss", any
+        other scorer of scikit-learn, or ``scorer(estimator, X, y)``. Of several, all
+        computed from the same predictions, the first leads and the rest are `others`.
+        None is accuracy. Means over samples (accuracy, log loss, Brier score) are
+        pooled over all test samples, other scores are averaged over the splits on which
+        they are defined; ``Estimate.scoring.averaging`` says which. A loss is a
+        positive number, of which less is better.
     random_state : int, numpy generator or None
         Decides the splits, and is the seed of the estimator unless it has its own. None
         draws a new seed, which ``Estimate.random_state`` shows.
@@ -151,28 +163,36 @@ def estimate(
     chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    metric, scorer = find_scorer(learner, scoring)
+    scores = read_scoring(scoring, table.target.classes)
     common: dict[str, Any] = {
-        "metric": metric,
         "estimator": label_of(estimator),
         "method": chosen.describe(),
         "random_state": root,
-        "score_range": range_of(scorer),
         "data": _summary(table, name),
     }
     run = Workers(n_jobs, progress)
     if isinstance(chosen, Bootstrap632):
-        found = _by_bootstrap(chosen, learner, table, scorer, root, run)
+        found = _by_bootstrap(chosen, learner, table, scores, root, run)
     else:
-        found = _by_splits(chosen, learner, table, scorer, root, run)
+        found = _by_splits(chosen, learner, table, scores, root, run)
     settings: dict[str, Setting] = {
         "estimator": one_line(learner),
         "method": chosen.describe(),
-        "scoring": name_of(metric),
+        "scoring": ", ".join(one["scoring"].full_label for one in found),
         "random_state": root,
         **_hash(table),
     }
-    return Estimate(**common, **found, settings=settings)
+    made = [
+        Estimate(
+            **common,
+            **one,
+            metric=one["scoring"].name,
+            score_range=one["scoring"].range,
+            settings=settings,
+        )
+        for one in found
+    ]
+    return replace(made[0], others=tuple(made[1:]))
 
 
 # -- by splits -----------------------------------------------------------------------
@@ -182,33 +202,57 @@ def _by_splits(
     method: Method,
     learner: Any,
     table: Table,
-    scorer: Any,
+    scores: Sequence[Score],
     root: int,
     run: Workers,
-) -> dict[str, Any]:
+) -> list[dict[str, Any]]:
+    """Evaluate once, and return the fields of one estimate per score."""
     splits = method.split(table.labels, root)
     announce(run.progress, learner, len(splits))
-    is_accuracy = scorer is None
     remarks = notes.warn_of_splits(
-        method, table, splits, is_accuracy=is_accuracy, stacklevel=4
+        method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
+    found = _evaluate(learner, table, splits, scores, run)
+    return [
+        _of_score(method, learner, table, splits, found, one, root, run, remarks)
+        for one in scores
+    ]
+
+
+def _of_score(
+    method: Method,
+    learner: Any,
+    table: Table,
+    splits: Sequence[Split],
+    found: Evaluation,
+    score: Score,
+    root: int,
+    run: Workers,
+    remarks: Sequence[str],
+) -> dict[str, Any]:
+    """Compute the fields of the estimate of one score."""
+    remarks = list(remarks)
     details: dict[str, float] = {}
-    tests = [split.test for split in splits]
-    if scorer is None:
-        predicted = _predict(learner, table, splits, run)
+    if score.is_accuracy:
+        predicted = [codes[0] for codes in found.predictions]
+        tests = [split.test for split in splits]
         hits, scores = _hits(table, tests, predicted)
         value = float(np.count_nonzero(hits) / len(hits))
+        info = describe_score(score, table, "pooled")
         details["mean_of_splits"] = float(scores.mean())
         remarks += notes.on_predictions(method, table, splits, predicted)
     else:
-        scores = _defined(
-            *score_splits(Procedure(learner), table, splits, scorer, run=run)
-        )
-        value = float(np.nanmean(scores))
-        remarks += _warn(notes.on_undefined(scores))
-        remarks += notes.on_equal_scores(method, scores)
+        scored = found.scored(score)
+        warn_once(scored.warned)
+        scores = scored.splits[0]
+        value = _defined(float(scored.values[0]), scored.reason)
+        info = describe_score(score, table, scored.averaging)
+        if scored.averaging == "pooled" and not np.isnan(scores).all():
+            details["mean_of_splits"] = float(np.nanmean(scores))
+        remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
+        remarks += notes.on_equal_scores(method, scores, info)
     later = None
-    if isinstance(method, CrossValidation):
+    if score.is_accuracy and isinstance(method, CrossValidation):
         later = DeferredNestedCV(
             {
                 "estimator": learner,
@@ -221,15 +265,37 @@ def _by_splits(
             }
         )
     situation = None
-    if is_accuracy and not isinstance(method, CompleteCV):  # of which nothing is known
+    if score.is_accuracy and not isinstance(method, CompleteCV):
         situation = _situation(table, learner, value)
     measured = coverage_of(splits, situation) if situation else {}
+    n_shared = count_shared(score, table, splits)
     return {
-        **_from_scores(method, splits, value, scores, is_accuracy, measured),
+        **_from_scores(method, splits, value, scores, info, measured, n_shared),
         "details": details,
         "notes": tuple(remarks),
         "nested": later,
     }
+
+
+def describe_score(score: Score, table: Table, averaging: Averaging) -> ScoreInfo:
+    """Describe a score of a table, with what guessing reaches there."""
+    counts = np.bincount(table.y, minlength=table.n_classes)
+    return score.info(table.target.classes, counts / counts.sum(), averaging)
+
+
+def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
+    """Count the samples that a score is a share of; 0 where it is no such share."""
+    if score.requires not in ("positive", "negative") or not score.percent:
+        return 0
+    tested = table.y[np.unique(np.concatenate([split.test for split in splits]))]
+    positive = tested == score.place_of_positive(table.target.classes)
+    return int(np.count_nonzero(positive == (score.requires == "positive")))
+
+
+def warn_once(warned: Sequence[tuple[type[Warning], str]]) -> None:
+    """Give the warnings of scikit-learn about scores, each once."""
+    for category, text in warned:
+        warnings.warn(text, category, stacklevel=5)
 
 
 def accuracy_of_hits(
@@ -264,7 +330,7 @@ def accuracy_of_hits(
     scores = np.array([one.mean() for one in hits])
     value = float(pooled.mean())
     measured = coverage_of(splits, situation._replace(accuracy=value))
-    found = _from_scores(method, splits, value, scores, True, measured)
+    found = _from_scores(method, splits, value, scores, ACCURACY, measured)
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"
     }
@@ -278,16 +344,77 @@ def accuracy_of_hits(
     )
 
 
+def estimate_of_score(
+    method: Method,
+    splits: Sequence[Split],
+    found: Evaluation,
+    score: Score,
+    table: Table,
+    *,
+    size: int = -1,
+    estimator: str = "",
+    random_state: int = 0,
+) -> Estimate:
+    """Make an estimate of any score from an evaluation that was made elsewhere.
+
+    Parameters
+    ----------
+    method : Method
+        What made the splits.
+    splits : sequence of Split
+        All splits.
+    found : Evaluation
+        Predictions on all splits.
+    score : Score
+        One of those that the evaluation was made for, but not the accuracy; see
+        `accuracy_of_hits`.
+    table : Table
+        The samples.
+    size : int, default=-1
+        Place of the number of features among those evaluated.
+    estimator : str
+        What learned.
+    random_state : int
+        The seed of the splits.
+
+    Returns
+    -------
+    Estimate
+        As `estimate` returns it. Its value is NaN where the score is not defined.
+    """
+    scored = found.scored(score)
+    scores, value = scored.splits[size], float(scored.values[size])
+    info = describe_score(score, table, scored.averaging)
+    n_shared = count_shared(score, table, splits)
+    fields = _from_scores(method, splits, value, scores, info, {}, n_shared)
+    remarks = notes.on_undefined(scores, info, pooled=score.pooled)
+    remarks += notes.on_equal_scores(method, scores, info)
+    return Estimate(
+        **fields,
+        metric=info.name,
+        score_range=info.range,
+        estimator=estimator,
+        method=method.describe(),
+        random_state=random_state,
+        details={},
+        notes=tuple(remarks),
+    )
+
+
 def _from_scores(
     method: Method,
     splits: Sequence[Split],
     value: float,
     scores: FloatArray,
-    is_accuracy: bool,
+    info: ScoreInfo,
     measured: Mapping[str, Coverage],
+    n_shared: int = 0,
 ) -> dict[str, Any]:
     """Compute spread, valid intervals and their coverage from the scores of splits."""
+    is_accuracy = info.is_accuracy
     assumes = _assumes(method, splits, splits[0].n_rows, is_accuracy, scores)
+    if n_shared and not vary(scores[~np.isnan(scores)]) and not _overlap(splits):
+        assumes["exact"] = ASSUMES["exact"]
     sizes = [(len(split.test), split.n_train) for split in splits]
     mean_test, mean_train = np.mean(sizes, axis=0)
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
@@ -299,7 +426,14 @@ def _from_scores(
         "test_share": float(mean_test / mean_train),
         "assumes": assumes,
         "coverage": {k: c for k, c in measured.items() if k in assumes},
+        "scoring": info,
+        "n_shared": n_shared,
     }
+
+
+def _overlap(splits: Sequence[Split]) -> bool:
+    """Return whether some test samples are also training samples."""
+    return any(split.overlaps for split in splits)
 
 
 def _assumes(
@@ -310,7 +444,7 @@ def _assumes(
     scores: FloatArray,
 ) -> dict[str, str]:
     """Return the valid kinds of interval, with the assumptions of each."""
-    if any(split.overlaps for split in splits):
+    if _overlap(splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}
@@ -343,37 +477,58 @@ def _by_bootstrap(
     method: Bootstrap632,
     learner: Any,
     table: Table,
-    scorer: Any,
+    scores: Sequence[Score],
     root: int,
     run: Workers,
-) -> dict[str, Any]:
-    if method.plus and scorer is not None:
+) -> list[dict[str, Any]]:
+    if method.plus and not all(one.is_accuracy for one in scores):
         raise InputError(
             ".632+ is defined for accuracy only, whose no-information rate is known; "
             "use Bootstrap632(plus=False) with this scoring."
         )
     splits, n_redrawn = method.draw(len(table), root)
     remarks = notes.warn_of_splits(
-        method, table, splits, is_accuracy=scorer is None, stacklevel=4
+        method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
     everything = np.arange(len(table))
     jobs = [*splits, Split(everything, len(table), everything)]
+    found = _evaluate(learner, table, jobs, scores, run)
+    return [
+        _bootstrap_score(method, table, splits, found, one, n_redrawn, remarks)
+        for one in scores
+    ]
+
+
+def _bootstrap_score(
+    method: Bootstrap632,
+    table: Table,
+    splits: Sequence[Split],
+    found: Evaluation,
+    score: Score,
+    n_redrawn: int,
+    remarks: Sequence[str],
+) -> dict[str, Any]:
+    """Compute the fields of the bootstrap estimate of one score."""
+    remarks = list(remarks)
+    everything = np.arange(len(table))
     tests = [split.test for split in splits]
-    if scorer is None:
-        predicted = _predict(learner, table, jobs, run)
+    info = describe_score(score, table, "mean of folds")
+    if score.is_accuracy:
+        predicted = [codes[0] for codes in found.predictions]
         hits, all_scores = _hits(table, [*tests, everything], predicted)
     else:
-        all_scores = _defined(
-            *score_splits(Procedure(learner), table, jobs, scorer, run=run)
-        )
-        remarks += _warn(notes.on_undefined(all_scores[:-1]))
+        scored = found.scored(score)
+        warn_once(scored.warned)
+        all_scores = scored.splits[0]
+        _defined(math.nan if np.isnan(all_scores).all() else 0.0, scored.reason)
+        remarks += _warn(notes.on_undefined(all_scores[:-1], info))
     outside, resubstitution = all_scores[:-1], float(all_scores[-1])
     weight, parts = OUTSIDE, None
     details = {
         "resubstitution": resubstitution,
         "outside": float(np.nanmean(outside)),
     }
-    if scorer is None:
+    if score.is_accuracy:
         n = len(table)
         error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
         gamma = no_information_rate(table.y, predicted[-1], table.n_classes)
@@ -407,15 +562,25 @@ def _by_bootstrap(
         "assumes": {},
         "details": details,
         "notes": tuple(remarks),
+        "scoring": info,
     }
 
 
-def _predict(
-    learner: Any, table: Table, splits: Sequence[Split], run: Workers
-) -> list[IntArray]:
-    procedure, seen = as_procedure(learner, table)
-    (found,) = evaluate_table([procedure], seen, splits, run=run)
-    return [codes[0] for codes in found.predictions]
+def _evaluate(
+    learner: Any,
+    table: Table,
+    splits: Sequence[Split],
+    scores: Sequence[Score],
+    run: Workers,
+) -> Evaluation:
+    """Predict all splits once, with what the scores need."""
+    if any(one.needs == "model" for one in scores):
+        procedure, seen = Procedure(learner), table  # scorers get the whole estimator
+    else:
+        procedure, seen = as_procedure(learner, table)
+    asked = [one for one in scores if not one.is_accuracy]
+    (found,) = evaluate_table([procedure], seen, splits, run=run, scores=asked)
+    return found
 
 
 # -- parts ---------------------------------------------------------------------------
@@ -461,15 +626,15 @@ def _hits(
     return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes
 
 
-def _defined(scores: FloatArray, reason: str) -> FloatArray:
-    """Return the scores; raise if they are not defined on any split."""
-    if np.isnan(scores).all():
+def _defined(value: float, reason: str) -> float:
+    """Return a score; raise if it is not defined on any split."""
+    if math.isnan(value):
         raise InputError(
             "The score is not defined on any test set: each lacks a class, or there "
             f"is another reason{f' ({reason})' if reason else ''}. Use larger or "
             "stratified test sets, or another scoring."
         )
-    return scores
+    return value
 
 
 def _std(scores: FloatArray, value: float, n_test: int, is_accuracy: bool) -> float:

@@ -28,6 +28,8 @@ ASSUMES = {
     "data does not change its predictions. An unstable estimator makes it too narrow",
     "corrected-t": "scores of splits are normal, and any two correlate as their "
     "training sets overlap (Nadeau and Bengio)",
+    "exact": "test samples of the class are independent draws, and the estimator is "
+    "stable. The scores of the splits do not vary, so nothing is known of their spread",
     "nested": "nothing of the estimator; the variance is itself estimated by nested "
     "cross-validation (Bates, Hastie and Tibshirani), for samples that are not tiny",
 }
@@ -58,6 +60,35 @@ def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
     [0.562, 0.809]
     """
     return wilson_bounds(accuracy, n_test, normal_quantile(confidence))
+
+
+def clopper_pearson(share: float, n: int, confidence: float = 0.95) -> Bounds:
+    """Compute Clopper and Pearson's exact interval of a share of n samples.
+
+    Parameters
+    ----------
+    share : float
+        Share of the samples, such as that of correct predictions.
+    n : int
+        Number of independent samples.
+    confidence : float, default=0.95
+        Least coverage.
+
+    Returns
+    -------
+    low, high : float
+        In [0, 1], and never equal.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in clopper_pearson(1.0, 20)]
+    [0.832, 1.0]
+    """
+    tail = (1 - _check_confidence(confidence)) / 2
+    hits = round(share * n)
+    low = float(stats.beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
+    high = float(stats.beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    return low, high
 
 
 def corrected_t(
@@ -164,6 +195,8 @@ def interval_of(
     check_kind(estimate, kind)
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
+    if kind == "exact":
+        return clopper_pearson(estimate.value, estimate.n_shared, confidence)
     if kind == "nested":
         bounds = estimate.nested.result().interval(confidence)
         return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)

@@ -16,6 +16,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
+from veridical._core.scoring import ScoreInfo
 from veridical._core.splits import (
     CrossValidation,
     LeaveOut,
@@ -153,23 +154,47 @@ def on_method(method: Method) -> list[str]:
     ]
 
 
-def on_undefined(scores: FloatArray) -> list[str]:
-    """Note on how many splits the score is not defined."""
+def on_undefined(
+    scores: FloatArray, scoring: ScoreInfo, *, pooled: bool = False
+) -> list[str]:
+    """Note on how many splits the score is not defined, and what was done about it.
+
+    Parameters
+    ----------
+    scores : array of shape (n_splits,)
+        NaN where the score is not defined.
+    scoring : ScoreInfo
+        The score.
+    pooled : bool, default=False
+        Whether it is a mean over samples, which is pooled in any case.
+    """
     n = int(np.count_nonzero(np.isnan(scores)))
-    if not n:
+    if not n or pooled:
         return []
+    start = f"The score is not defined on {n} of {len(scores)} test sets, which lack a "
+    if scoring.averaging == "pooled":
+        return [
+            f"{start}class that it needs; it was computed from the test samples of all "
+            "splits together, whose predictions come from different models. Where a "
+            "score compares samples with each other, as the area under the ROC curve "
+            "does, this can be far from its value for any one model, mostly below. Use "
+            "fewer, stratified folds."
+        ]
     return [
-        f"The score is not defined on {n} of {len(scores)} test sets, which lack a "
-        "class that it needs; they are left out of the estimate. Use fewer or "
+        f"{start}class that it needs; they are left out of the estimate. Use fewer or "
         "stratified folds, or merge small classes."
     ]
 
 
-def on_equal_scores(method: Method, scores: FloatArray) -> list[str]:
+def on_equal_scores(
+    method: Method, scores: FloatArray, scoring: ScoreInfo
+) -> list[str]:
     """Note why there is no interval where all splits have the same score."""
     known = scores[~np.isnan(scores)]
     if len(known) < 2 or vary(known) or isinstance(method, Resubstitution):
         return []
+    if scoring.positive is not None and scoring.percent:
+        return []  # a share of samples, which has an exact interval
     return [
         f"{say_equal(known).capitalize()}: scores that do not vary say nothing about "
         "their own error, so there is no interval. That does not mean that the "

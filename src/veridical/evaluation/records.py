@@ -21,6 +21,7 @@ from veridical._core.records import (
     Setting,
     frame,
 )
+from veridical._core.scoring import ACCURACY, ScoreInfo, info_by_name
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +84,14 @@ class Estimate(Record):
         that were not measured.
     score_range : tuple of float
         The smallest and the largest possible score; intervals are clipped to it.
+    scoring : ScoreInfo
+        The score: its name, unit and direction, whether it is pooled over all test
+        samples or the mean of the splits, and what guessing reaches.
+    others : tuple of Estimate
+        The other scores, from the same predictions.
+    n_shared : int
+        Number of test samples that the score is a share of, such as those of the
+        positive class for sensitivity; 0 for other scores.
     data : DataSummary or None
         The data; None where X is not a table but, say, a list of texts.
     settings : mapping of str to str or number
@@ -114,9 +123,19 @@ class Estimate(Record):
     score_range: tuple[float, float] = (0.0, 1.0)
     data: DataSummary | None = None
     settings: Mapping[str, Setting] = field(default_factory=dict)
+    scoring: ScoreInfo = ACCURACY
+    others: tuple[Estimate, ...] = ()
+    n_shared: int = 0
     intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
+    @property
+    def by_score(self) -> dict[str, Estimate]:
+        """The estimate of every score by its name, the leading one first."""
+        return {one.metric: one for one in (self, *self.others)}
+
     def __post_init__(self) -> None:
+        if self.scoring.name != self.metric:
+            self._store(scoring=info_by_name(self.metric, self.score_range))
         room = import_module("veridical.evaluation.intervals")
         self._store(intervals=room.intervals_of(self))
         super().__post_init__()
@@ -198,10 +217,14 @@ class Estimate(Record):
         Returns
         -------
         DataFrame
-            Columns estimator, method, metric, split, score.
+            Columns estimator, method, metric, split, score; one row per split and
+            score.
         """
-        shared = (self.estimator, self.method, self.metric)
-        rows = ((*shared, i, float(score)) for i, score in enumerate(self.scores))
+        rows = (
+            (one.estimator, one.method, one.metric, i, float(score))
+            for one in (self, *self.others)
+            for i, score in enumerate(one.scores)
+        )
         return frame(rows, "estimator", "method", "metric", "split", "score")
 
     def __repr__(self) -> str:
@@ -320,6 +343,25 @@ class ClassResult:
         return _share(self.accuracy, self.n_test)
 
 
+@dataclass(frozen=True)
+class ScoreResult:
+    """A score of a procedure: which it is, and its value.
+
+    Parameters
+    ----------
+    scoring : ScoreInfo
+        The score.
+    score : Interval
+        Its value with the 95 % interval, NaN where there is none.
+    interval : str
+        The kind of interval, "" where none is valid.
+    """
+
+    scoring: ScoreInfo
+    score: Interval
+    interval: str = ""
+
+
 @dataclass(frozen=True, repr=False)
 class Selection(Record):
     """Selected features, with the accuracy of selecting and learning as a whole.
@@ -368,6 +410,11 @@ class Selection(Record):
         are always the same, 0 if they agree as by chance.
     size_intervals : tuple of Interval
         The accuracy at each of `sizes` with its 95 % interval; empty where not known.
+    scores : tuple of ScoreResult
+        All scores that were asked for, the leading one first; empty where it is the
+        accuracy alone.
+    size_scores : tuple of Interval
+        The leading score at each of `sizes`, where it is not the accuracy.
     """
 
     data: DataSummary
@@ -392,6 +439,41 @@ class Selection(Record):
     other_features: tuple[SelectedFeature, ...] = ()
     stability: Interval | None = None
     size_intervals: tuple[Interval, ...] = ()
+    scores: tuple[ScoreResult, ...] = ()
+    size_scores: tuple[Interval, ...] = ()
+
+    @property
+    def scoring(self) -> ScoreInfo:
+        """The leading score."""
+        if self.scores:
+            return self.scores[0].scoring
+        return replace(ACCURACY, chance=self.data.majority_share)
+
+    @property
+    def score(self) -> Interval:
+        """The leading score with its interval; the accuracy unless another leads."""
+        return self.scores[0].score if self.scores else self.accuracy
+
+    @property
+    def score_interval(self) -> str:
+        """The kind of the interval of the leading score."""
+        return self.scores[0].interval if self.scores else self.interval
+
+    @property
+    def by_size(self) -> tuple[Interval, ...]:
+        """The leading score at each of `sizes`, with its interval where known."""
+        if self.size_scores:
+            return self.size_scores
+        return self.size_intervals or tuple(
+            Interval(value, value, value) for value in self.size_accuracy
+        )
+
+    @property
+    def best_size(self) -> int:
+        """The number of features with the best score, the smallest of equals."""
+        sign = self.scoring.sign
+        values = [sign * one.value for one in self.by_size]
+        return self.sizes[int(np.nanargmax(values))]
 
     @property
     def consensus(self) -> tuple[SelectedFeature, ...]:
@@ -440,8 +522,8 @@ class Selection(Record):
         names = [feature.name for feature in self.features[:5]]
         more = len(self.features) - len(names)
         listed = ", ".join(names) + (f" and {more} more" if more else "")
-        value, low, high = self.accuracy
-        accuracy = f"accuracy {value:.3f} ({low:.3f} to {high:.3f})"
+        value, low, high = self.score
+        accuracy = f"{self.scoring.label} {value:.3f} ({low:.3f} to {high:.3f})"
         return (
             f"Selection({_conclusions().name_of(self.selector)}: {listed}; {accuracy})"
         )

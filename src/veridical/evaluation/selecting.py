@@ -18,6 +18,7 @@ from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
+from veridical._core.scoring import Score, read_scoring
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import Resubstitution, Split, describe_splits
 from veridical._core.table import Table
@@ -28,6 +29,7 @@ from veridical._core.types import (
     LabelsLike,
     MatrixLike,
     RandomStateLike,
+    ScoringLike,
     SelectorLike,
 )
 from veridical._core.validation import count_features
@@ -42,10 +44,21 @@ from veridical.evaluation.engine import (
     scores_of,
     selecting_step,
 )
-from veridical.evaluation.estimating import accuracy_of_hits
+from veridical.evaluation.estimating import (
+    accuracy_of_hits,
+    describe_score,
+    estimate_of_score,
+    warn_once,
+)
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import label_of, read_estimator, read_selector
-from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.records import (
+    ClassResult,
+    Estimate,
+    ScoreResult,
+    SelectedFeature,
+    Selection,
+)
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
@@ -63,6 +76,7 @@ def select(
     *,
     estimator: EstimatorLike = "svm",
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
+    scoring: ScoringLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -94,6 +108,9 @@ def select(
         ``AnovaF(5)``; for a name it is 10, but at most half of the features; for a
         selector by a share or a threshold (``SelectPercentile()``,
         ``SelectFromModel(estimator)``) what it keeps on every training set.
+    scoring : str, callable, list or mapping of these, or None
+        What counts, as in `estimate`; of several scores the first leads, and all are
+        computed from the same predictions. None is accuracy.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of stratified folds, repeats and folds such as "5x2", the
         name of a method such as "loo", the method, or a splitter. The splits of a
@@ -158,7 +175,9 @@ def select(
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
     fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
-    (found,) = evaluate_table([procedure], table, splits, run=run)
+    scores = read_scoring(scoring, table.target.classes)
+    asked = [one for one in scores if not one.is_accuracy]
+    (found,) = evaluate_table([procedure], table, splits, run=run, scores=asked)
     predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
     remarks += notes.on_predictions(method, table, splits, predicted)
@@ -171,6 +190,8 @@ def select(
         situation,
         random_state=root,
     )
+    scored, size_scores, more = _score(method, splits, found, scores, table, estimate)
+    remarks += more
     return Selection(
         data=summary,
         selector=label_of(selector),
@@ -187,16 +208,63 @@ def select(
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
         size_intervals=_by_size(method, splits, found, situation, root),
+        scores=scored,
+        size_scores=size_scores,
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method),
+            **({"scoring": ", ".join(_labels(scored))} if scored else {}),
             "random_state": root,
             "table sha256": table.sha256(),
         },
     )
+
+
+def _labels(scores: Sequence[ScoreResult]) -> list[str]:
+    return [one.scoring.full_label for one in scores]
+
+
+def _score(
+    method: Any,
+    splits: Sequence[Split],
+    found: Evaluation,
+    scores: Sequence[Score],
+    table: Table,
+    accuracy: Estimate,
+) -> tuple[tuple[ScoreResult, ...], tuple[Interval, ...], list[str]]:
+    """Compute all scores, the leading one at every size, and notes on them.
+
+    Nothing where the accuracy is the only score.
+    """
+    if [one.is_accuracy for one in scores] == [True]:
+        return (), (), []
+    results: list[ScoreResult] = []
+    remarks: list[str] = []
+    for score in scores:
+        if score.is_accuracy:
+            info, one = describe_score(score, table, "pooled"), accuracy
+        else:
+            warn_once(found.scored(score).warned)
+            one = estimate_of_score(method, splits, found, score, table)
+            info = one.scoring
+            if np.isnan(one.value):
+                raise InputError(
+                    f"The {score.label} is not defined on these test sets, which lack "
+                    "a class; use larger or stratified test sets, or another scoring."
+                )
+            remarks += [n for n in one.notes if n not in remarks]
+        kind = default_interval(one) or ""
+        results.append(ScoreResult(info, Interval(one.value, *_bounds(one)), kind))
+    if scores[0].is_accuracy:
+        return tuple(results), (), remarks
+    by_size = []
+    for k in range(len(found.predictions[0])):
+        one = estimate_of_score(method, splits, found, scores[0], table, size=k)
+        by_size.append(Interval(one.value, *_bounds(one)))
+    return tuple(results), tuple(by_size), remarks
 
 
 def _read_n_features(

@@ -28,7 +28,7 @@ _FEWEST_SPLITS = 3
 
 #: Kinds of interval, the one with the best coverage over all measured designs first;
 #: docs/estimating.md has the figures.
-_BEST_FIRST = ("nested", "corrected-t", "wilson")
+_BEST_FIRST = ("nested", "corrected-t", "wilson", "exact")
 
 #: Name of the interval of OUT minus IN, whose truth is the mean over data sets.
 OPTIMISM = "optimism"

@@ -24,10 +24,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import logsumexp
 from sklearn.naive_bayes import GaussianNB
 
 from veridical._core.arrays import EPS, BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features
+from veridical._core.scoring import Outputs
 from veridical._core.splits import Split, flatten
 from veridical._core.table import Table
 from veridical.learning.class_distributions import (
@@ -42,7 +44,15 @@ from veridical.learning.class_distributions import (
     tie_width,
 )
 from veridical.learning.inputs import finite_matrix, number_by_frequency
-from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
+from veridical.learning.many import (
+    Orders,
+    Predicted,
+    Responded,
+    Sizes,
+    on_equal_subsets,
+    register_predict_table,
+    register_respond_table,
+)
 from veridical.learning.row_sums import Moments, RowSums, class_moments
 
 #: Numbers kept of the training sets at a time; more training sets make a new block.
@@ -222,6 +232,18 @@ class JointLogProbabilities:
             for a, b, ok in zip(starts, ends, good, strict=True)
         ]
 
+    def respond(self, tests: Sequence[IntArray], found: Predicted) -> Responded:
+        """Add probabilities of the classes to what `decide` returned."""
+        with np.errstate(invalid="ignore"):
+            total = logsumexp(self.joint, axis=2, keepdims=True)
+            proba = np.exp(self.joint - total)
+        ends = np.cumsum([len(test) for test in tests]).tolist()
+        starts = [0, *ends[:-1]]
+        return [
+            None if codes is None else Outputs(codes, np.swapaxes(proba[a:b], 0, 1))
+            for codes, a, b in zip(found, starts, ends, strict=True)
+        ]
+
     def _break_ties(self, best: IntArray, equal: BoolArray, train_codes: Any) -> None:
         if np.count_nonzero(equal) == best.size:  # every sample has one winner
             return
@@ -271,7 +293,9 @@ def predict_splits(
     codes: IntArray,
     n_classes: int,
     splits: Sequence[Split],
-) -> Predicted:
+    *,
+    responses: Sequence[str] = (),
+) -> list[Any]:
     """Predict as NaiveBayes would, fitted on all features of every training set.
 
     Parameters
@@ -288,6 +312,8 @@ def predict_splits(
         Number of classes.
     splits : sequence of Split
         Training and test rows.
+    responses : sequence of str, default=()
+        With any, `Outputs` with probabilities instead of class codes.
     """
     every = np.arange(len(codes))
     chosen = np.flatnonzero(features.categorical)
@@ -302,7 +328,7 @@ def predict_splits(
         np.array([count]) for count in (values.shape[1], chosen.size)
     )
     width = 6 * values.shape[1] + 3 * present.shape[1]
-    result: Predicted = []
+    result: list[Any] = []
     for some in _in_blocks(splits, n_classes * width):
         sums = RowSums.over(some, len(codes))
         moments = class_moments(values, codes, n_classes, sums)
@@ -319,7 +345,8 @@ def predict_splits(
                 parts, n, settings.zero_counts, declared[chosen]
             )
             joint.add_categorical(logs, places[rows], n_chosen)
-        result += joint.decide(tests, unfit, lambda s, some=some: codes[some[s].train])
+        found = joint.decide(tests, unfit, lambda s, some=some: codes[some[s].train])
+        result += joint.respond(tests, found) if responses else found
     return result
 
 
@@ -362,7 +389,10 @@ def predict_sizes(
     splits: Sequence[Split],
     orders: Sequence[IntArray],
     sizes: Sequence[int],
-) -> Predicted:
+    *,
+    n_classes: int = 0,
+    responses: Sequence[str] = (),
+) -> list[Any]:
     """Predict as NaiveBayes would, fitted on the leading features of every split.
 
     Parameters
@@ -373,11 +403,25 @@ def predict_sizes(
         Features of every split, best first.
     sizes : sequence of int
         Numbers of leading features, growing.
+    n_classes : int, default=0
+        Number of classes, for probabilities.
+    responses : sequence of str, default=()
+        With any, `Outputs` with probabilities instead of class codes.
     """
-    result: Predicted = []
+    result: list[Any] = []
     for split, order in zip(splits, orders, strict=True):
-        found = _one_split(settings, features, declared, codes, split, order, sizes)
-        result.append(found)
+        joint, found, present = _one_split(
+            settings, features, declared, codes, split, order, sizes
+        )
+        if found is not None and responses:
+            (answer,) = joint.respond([split.test], [found])
+            assert answer is not None
+            assert answer.proba is not None
+            proba = np.zeros((*found.shape, n_classes))
+            proba[..., present] = answer.proba
+            result.append(Outputs(present[found], proba))
+        else:
+            result.append(None if found is None else present[found])
     return result
 
 
@@ -389,7 +433,8 @@ def _one_split(
     split: Split,
     order: IntArray,
     sizes: Sequence[int],
-) -> IntArray | None:
+) -> tuple[JointLogProbabilities, IntArray | None, IntArray]:
+    """Return joint log-probabilities, predictions, and the classes that they number."""
     train, test = split
     is_categorical = features.categorical[order]
     chosen = order[is_categorical]
@@ -417,7 +462,7 @@ def _one_split(
         places = positions(asked[:, is_categorical], [c.shape[2] for c in counts])
         joint.add_categorical(logs, places, n_categorical)
     (found,) = joint.decide([test], np.array([unfit]), lambda _: y)
-    return None if found is None else present[found]
+    return joint, found, present
 
 
 def _densities_of_one_set(
@@ -453,12 +498,33 @@ def predict_gaussian_nb(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> Predicted | None:
     """Predict as scikit-learn's GaussianNB would, fitted on every training set."""
+    return _gaussian_nb(estimator, table, splits, ())
+
+
+@register_respond_table(GaussianNB)
+def respond_gaussian_nb(
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Orders,
+    sizes: Sizes,
+    responses: Sequence[str],
+) -> Responded | None:
+    """Do the same with probabilities, on all features."""
+    if orders is not None:
+        return None
+    return _gaussian_nb(estimator, table, splits, responses)
+
+
+def _gaussian_nb(
+    estimator: Any, table: Table, splits: Sequence[Split], responses: Sequence[str]
+) -> list[Any] | None:
     values = finite_matrix(table.frame())
     if values is None or estimator.priors is not None or len(splits) < 2:
         return None
     estimator._validate_params()
     ends = np.array([values.shape[1]])
-    result: Predicted = []
+    result: list[Any] = []
     for some in _in_blocks(splits, 6 * table.n_classes * values.shape[1]):
         sums = RowSums.over(some, len(values))
         m = class_moments(values, table.y, table.n_classes, sums)
@@ -476,5 +542,6 @@ def predict_gaussian_nb(
         sets, rows = flatten(tests)
         joint = JointLogProbabilities.from_priors(m.size, sets, 1)
         joint.add_numeric(densities, values, rows, ends)
-        result += joint.decide(tests, ~(extra > 0))
+        found = joint.decide(tests, ~(extra > 0))
+        result += joint.respond(tests, found) if responses else found
     return result

@@ -16,12 +16,13 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Categories, Features, encode
 from veridical._core.errors import InputError
 from veridical._core.reading import number_classes, read_samples, read_training
+from veridical._core.scoring import Outputs
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.kernels.c45_grow import Nodes, compact, grow, make_problem, predict
 from veridical.kernels.c45_prune import collapse, prune_and_raise, prune_to_leaves
 from veridical.learning.inputs import MixedFeatures, number_by_frequency
-from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.many import Orders, Predicted, PredictMany, Responded, Sizes
 from veridical.learning.probability_classifiers import ProbabilityClassifier
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
@@ -294,6 +295,22 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
             return None
         return self._predict_features(*read, table.y, splits, orders, sizes)
 
+    def _respond_table(
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str],
+    ) -> Responded | None:
+        self._check_parameters()
+        read = self._read_features(table, orders)
+        if read is None:
+            return None
+        return self._predict_features(
+            *read, table.y, splits, orders, sizes, n_classes=table.n_classes
+        )
+
     def _predict_features(
         self,
         features: Features,
@@ -304,7 +321,8 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         sizes: Sizes,
         *,
         by_frequency: bool = False,
-    ) -> Predicted:
+        n_classes: int | None = None,
+    ) -> list[Any]:
         """Grow a tree for every split and size; encoding and checks are done once.
 
         Parameters
@@ -321,6 +339,8 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         by_frequency : bool, default=False
             Whether a tie of classes goes to the more frequent one, rather than to the
             first.
+        n_classes : int, optional
+            Number of classes; with it the result is `Outputs` with class shares.
         """
         n_categories = _count_categories(features.categories)
         undeclared = features.categorical & ~declared
@@ -328,7 +348,7 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         whole = None
         if orders is None:
             whole = _by_feature(features.take(np.arange(len(y)), every))
-        result: Predicted = []
+        result: list[Any] = []
         for s, split in enumerate(splits):
             order = every if orders is None else orders[s]
             train, test = split
@@ -351,7 +371,8 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
             n_ordered = n_categories[order]
             for j in np.flatnonzero(undeclared[order]):
                 n_ordered[j] = _recode(known[j], asked[j])
-            found = []
+            found: list[Any] = []
+            proba: list[FloatArray] = []
             for size in sizes or (order.size,):
                 chosen = np.argsort(order[:size])
                 n_chosen = n_ordered[chosen]
@@ -360,7 +381,11 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
                 )
                 shares = class_shares(tree, n_chosen, _take(asked, chosen))
                 found.append(labels[first_largest(shares)])
-            result.append(np.array(found))
+                if n_classes is not None:
+                    proba.append(np.zeros((len(test), n_classes)))
+                    proba[-1][:, labels] = shares
+            named = np.array(found)
+            result.append(Outputs(named, np.array(proba)) if proba else named)
         return result
 
 

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.reading import number_classes, refuse_one_class
+from veridical._core.scoring import Outputs
 from veridical.kernels.duality import bias_of
 from veridical.kernels.hinge import fit_hinge
 from veridical.kernels.svm import solve_svm
@@ -128,6 +129,24 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, dtype=np.float64, reset=False)
         return self.classes_[vote(self._models, X, self.classes_.size)]
 
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute decision values, as scikit-learn's ``SVC`` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            With two classes one number, positive for the second; with more, the votes
+            of each class and, between classes with equal votes, how clear they are.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        return decide(self._models, X, self.classes_.size)
+
     def _predict_subsets(
         self,
         X: FloatArray,
@@ -146,6 +165,26 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             )
             found.append(vote(models, select_columns(asked, columns), n_classes))
         return np.array(found)
+
+    def _respond_subsets(
+        self,
+        X: FloatArray,
+        codes: IntArray,
+        n_classes: int,
+        asked: FloatArray,
+        subsets: Sequence[IntArray],
+        ends: IntArray,
+        responses: Sequence[str],
+    ) -> list[Outputs]:
+        """Do the same with decision values, one result per subset."""
+        check_positive("C", self.C)
+        found = []
+        for columns in subsets:
+            part, samples = (select_columns(m, columns) for m in (X, asked))
+            models = fit_pairs(part, codes, n_classes, float(self.C))
+            named = vote(models, samples, n_classes)
+            found.append(Outputs(named, None, decide(models, samples, n_classes)))
+        return found
 
 
 def select_columns(X: FloatArray, columns: IntArray) -> FloatArray:
@@ -210,3 +249,22 @@ def vote(models: list[PairModel], X: FloatArray, n_classes: int) -> IntArray:
         votes[first] += for_first
         votes[second] += ~for_first
     return votes.argmax(axis=0)
+
+
+def decide(models: list[PairModel], X: FloatArray, n_classes: int) -> FloatArray:
+    """Compute decision values: of two classes one, positive for the second.
+
+    With more classes the value of a class is its number of votes, plus the sum of its
+    decision values, mapped to (−1/3, 1/3) so that it decides between equal votes only.
+    """
+    X = np.ascontiguousarray(X)
+    if n_classes == 2 and len(models) == 1:
+        return -(X @ models[0].weights + models[0].intercept)
+    votes, clear = np.zeros((2, len(X), n_classes))
+    for first, second, weights, intercept in models:
+        value = X @ weights + intercept
+        votes[:, first] += value >= -VOTE_TIE
+        votes[:, second] += value < -VOTE_TIE
+        clear[:, first] += value
+        clear[:, second] -= value
+    return votes + clear / (3 * (np.abs(clear) + 1))

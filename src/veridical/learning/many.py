@@ -16,6 +16,11 @@ estimators that is not ours. Such a routine can rely on this:
 It returns, for every split, class codes of shape (n_sizes, n_test) (one size where
 `orders` is None), or None for a split where rounding could decide and the loop has to;
 or None in place of the list where it has no fast way.
+
+Scores may need probabilities or decision values too (`responses`). A routine that gives
+them is ``_respond_table(table, splits, orders, sizes, responses)`` of an estimator
+of this library, or one registered by `register_respond_table`. It returns `Outputs` in
+place of class codes. Without one, the loop fits and asks.
 """
 
 from __future__ import annotations
@@ -29,9 +34,10 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
+from veridical._core.scoring import Outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, class_counts, read_split
 from veridical._core.table import Table
@@ -43,7 +49,15 @@ Predicted = list[IntArray | None]
 #: ``routine(estimator, table, splits, orders, sizes)``.
 PredictTable = Callable[[Any, Table, Sequence[Split], Orders, Sizes], Predicted | None]
 
+#: The same with probabilities or decision values.
+Responded = list[Outputs | None]
+#: ``routine(estimator, table, splits, orders, sizes, responses)``.
+RespondTable = Callable[
+    [Any, Table, Sequence[Split], Orders, Sizes, Sequence[str]], Responded | None
+]
+
 _REGISTERED: dict[type, PredictTable] = {}
+_RESPONDING: dict[type, RespondTable] = {}
 
 
 @runtime_checkable
@@ -76,6 +90,27 @@ def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictT
 
     def register(routine: PredictTable) -> PredictTable:
         _REGISTERED[estimator] = routine
+        return routine
+
+    return register
+
+
+def register_respond_table(estimator: type) -> Callable[[RespondTable], RespondTable]:
+    """Register a fast way to compute probabilities or decision values of a class.
+
+    Parameters
+    ----------
+    estimator : type
+        The class, not its subclasses.
+
+    Returns
+    -------
+    callable
+        A decorator for ``routine(estimator, table, splits, orders, sizes, responses)``.
+    """
+
+    def register(routine: RespondTable) -> RespondTable:
+        _RESPONDING[estimator] = routine
         return routine
 
     return register
@@ -132,8 +167,10 @@ def _with_columns(table: Table, columns: IntArray) -> Table:
     return table.replace(features=None, source=take(source, columns, axis=1))
 
 
-def has_predict_table(estimator: Any) -> bool:
+def has_predict_table(estimator: Any, responses: Sequence[str] = ()) -> bool:
     """Return whether an estimator has a fast way; a subclass has none of its own."""
+    if responses:
+        return _responding(estimator) is not None
     return _routine(estimator) is not None
 
 
@@ -152,6 +189,14 @@ def _routine(estimator: Any) -> PredictTable | None:
     return _REGISTERED.get(kind)
 
 
+def _responding(estimator: Any) -> RespondTable | None:
+    kind = type(estimator)
+    if "_respond_table" in vars(kind):
+        routine: RespondTable = kind._respond_table
+        return routine
+    return _RESPONDING.get(kind)
+
+
 # -- the two ways --------------------------------------------------------------------
 
 
@@ -161,7 +206,8 @@ def predict_table(
     splits: Sequence[Split],
     orders: Orders = None,
     sizes: Sizes = None,
-) -> Predicted | None:
+    responses: Sequence[str] = (),
+) -> list[Any] | None:
     """Predict the test samples of many splits, for many numbers of features, fast.
 
     Parameters
@@ -176,32 +222,36 @@ def predict_table(
         For every split a ranking of features, best first. All features by default.
     sizes : sequence of int, optional
         How many of the leading features to use; the whole ranking by default.
+    responses : sequence of {"predict_proba", "decision_function"}, default=()
+        What is wanted beside the classes.
 
     Returns
     -------
     list of (int array of shape (n_sizes, n_test) or None), or None
         Class codes, places in ``table.target.classes``: exactly those of
-        `predict_loop`. None for a split where rounding could decide: use
+        `predict_loop`; `Outputs` in their place where there are `responses`. None for a
+        split where rounding could decide: use
         `predict_loop`. None in place of the list: this estimator, these parameters or
         this kind of table have no fast way.
     """
     sizes = _check_sizes(orders, sizes)
     n = len(table)
     splits = [s if s.n_rows == n else _of_all_rows(s, n) for s in splits]
-    if orders is None:
+    if orders is None and not responses:
         alone = _leave_one_out(estimator, table, splits)
         if alone is not None:
             return alone
-    routine = _routine(estimator)
+    routine = _fast_way(estimator, responses)
     if routine is None or not len(splits):
         return None if routine is None else []
-    found: Predicted = [None] * len(splits)
+    found: list[Any] = [None] * len(splits)
     counts = class_counts(splits, table.y, table.n_classes)
     single = np.count_nonzero(counts, axis=1) == 1
     n_sizes = 1 if sizes is None else len(sizes)
     for s in np.flatnonzero(single).tolist():
         code = int(counts[s].argmax())
-        found[s] = np.full((n_sizes, len(splits[s].test)), code, dtype=np.intp)
+        codes = np.full((n_sizes, len(splits[s].test)), code, dtype=np.intp)
+        found[s] = one_class_outputs(codes, table, responses) if responses else codes
     able = np.flatnonzero(~single).tolist()
     if not able:
         return found
@@ -228,7 +278,47 @@ def predict_table(
         return None
     by_split = dict(zip(kept, part, strict=True))
     shared = [by_split[s] for s in owner]
+    if responses:
+        return _scatter(found, able, [p and p.take(places) for p in shared])
     return _scatter(found, able, [p if p is None else p[places] for p in shared])
+
+
+def _fast_way(estimator: Any, responses: Sequence[str]) -> Any:
+    """Return ``routine(estimator, table, splits, orders, sizes)``, or None."""
+    if not responses:
+        return _routine(estimator)
+    routine = _responding(estimator)
+    if routine is None:
+        return None
+
+    def ask(
+        estimator: Any,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+    ) -> Responded | None:
+        return routine(estimator, table, splits, orders, sizes, responses)
+
+    return ask
+
+
+def one_class_outputs(
+    codes: IntArray, table: Table, responses: Sequence[str]
+) -> Outputs:
+    """Answer with certainty where the training set holds one class only."""
+    proba = decision = None
+    if "predict_proba" in responses:
+        proba = one_hot(codes, table.n_classes)
+    if "decision_function" in responses:
+        decision = np.zeros((*codes.shape, table.n_classes))
+        decision = decision[..., 0] if table.n_classes == 2 else decision
+    return Outputs(codes, proba, decision)
+
+
+def one_hot(codes: IntArray, n_classes: int) -> FloatArray:
+    """Return probability 1 for the predicted classes, shape (..., n_classes)."""
+    return (codes[..., np.newaxis] == np.arange(n_classes)).astype(np.float64)
 
 
 def predict_loop(
@@ -237,7 +327,8 @@ def predict_loop(
     splits: Sequence[Split],
     orders: Orders = None,
     sizes: Sizes = None,
-) -> list[IntArray]:
+    responses: Sequence[str] = (),
+) -> list[Any]:
     """Predict the test samples of many splits by a fit for each.
 
     For every split and size, a clone of the estimator is fitted on
@@ -249,17 +340,18 @@ def predict_loop(
 
     Parameters
     ----------
-    estimator, table, splits, orders, sizes
+    estimator, table, splits, orders, sizes, responses
         As in `predict_table`.
 
     Returns
     -------
     list of int arrays of shape (n_sizes, n_test)
         Class codes; −1 for a predicted label that is not a class of the table.
+        `Outputs` in their place where there are `responses`.
     """
     sizes = _check_sizes(orders, sizes)
-    known: dict[Any, IntArray] = {}
-    result = []
+    known: dict[Any, Any] = {}
+    result: list[Any] = []
     paired = orders is None and is_pairwise(estimator)
     for s, split in enumerate(splits):
         rows = []
@@ -267,24 +359,34 @@ def predict_loop(
             columns = split.train if paired else columns
             key = (s, None if columns is None else columns.tobytes())
             if key not in known:
-                known[key] = _fit_predict(estimator, table, split, columns)
+                known[key] = _fit_predict(estimator, table, split, columns, responses)
             rows.append(known[key])
         known.clear()
-        result.append(np.array(rows))
+        result.append(stack_outputs(rows) if responses else np.array(rows))
     return result
 
 
+def stack_outputs(rows: Sequence[Outputs]) -> Outputs:
+    """Put the outputs at every size into one, with an axis of sizes."""
+    codes, proba, decision = (
+        None if part[0] is None else np.stack(part) for part in zip(*rows, strict=True)
+    )
+    assert codes is not None
+    return Outputs(codes, proba, decision)
+
+
 def fill_by_loop(
-    found: Predicted | None,
+    found: list[Any] | None,
     estimator: Any,
     table: Table,
     splits: Sequence[Split],
     orders: Orders = None,
     sizes: Sizes = None,
-) -> list[IntArray]:
+    responses: Sequence[str] = (),
+) -> list[Any]:
     """Complete what `predict_table` returned by `predict_loop`."""
     if found is None:
-        return predict_loop(estimator, table, splits, orders, sizes)
+        return predict_loop(estimator, table, splits, orders, sizes, responses)
     done = [codes for codes in found if codes is not None]
     if len(done) == len(found):
         return done
@@ -295,6 +397,7 @@ def fill_by_loop(
         [splits[s] for s in left],
         None if orders is None else [orders[s] for s in left],
         sizes,
+        responses,
     )
     return [codes for codes in _scatter(found, left, rest) if codes is not None]
 
@@ -319,9 +422,7 @@ def _check_sizes(orders: Orders, sizes: Sizes) -> tuple[int, ...] | None:
     return tuple(int(size) for size in sizes)
 
 
-def _scatter(
-    found: Predicted, places: Sequence[int], part: Iterable[IntArray | None]
-) -> Predicted:
+def _scatter(found: list[Any], places: Sequence[int], part: Iterable[Any]) -> list[Any]:
     for s, codes in zip(places, part, strict=True):
         found[s] = codes
     return found
@@ -348,16 +449,54 @@ def _subsets(order: IntArray | None, sizes: Sizes) -> list[IntArray | None]:
 
 
 def _fit_predict(
-    estimator: Any, table: Table, split: Split, columns: IntArray | None
-) -> IntArray:
+    estimator: Any,
+    table: Table,
+    split: Split,
+    columns: IntArray | None,
+    responses: Sequence[str] = (),
+) -> Any:
     train, test = split
     codes = table.y[train]
     if (codes == codes[0]).all():
-        return np.full(len(test), codes[0], dtype=np.intp)
+        same = np.full(len(test), codes[0], dtype=np.intp)
+        return one_class_outputs(same, table, responses) if responses else same
     X = _frame(estimator, table, train, columns)
     model = clone(estimator).fit(X, table.labels[train])
-    named = model.predict(_frame(estimator, table, test, columns))
-    return table.target.encode(named)
+    asked = _frame(estimator, table, test, columns)
+    found = table.target.encode(model.predict(asked))
+    return respond(model, asked, found, table, responses) if responses else found
+
+
+def respond(
+    model: Any, X: Any, codes: IntArray, table: Table, responses: Sequence[str]
+) -> Outputs:
+    """Ask a fitted model for probabilities or decision values of all classes."""
+    places = table.target.encode(model.classes_)
+    proba = decision = None
+    if "predict_proba" in responses:
+        values = np.asarray(model.predict_proba(X), dtype=np.float64)
+        proba = _for_all_classes(values, places, table.n_classes, 0.0)
+    if "decision_function" in responses:
+        values = np.asarray(model.decision_function(X), dtype=np.float64)
+        if values.ndim == 1 and table.n_classes == 2:
+            decision = values if places[1] == 1 else -values
+        else:
+            if values.ndim == 1:  # of two classes: for the second, against the first
+                values = np.column_stack([-values, values])
+            lowest = float(values.min()) - 1.0
+            decision = _for_all_classes(values, places, table.n_classes, lowest)
+    return Outputs(codes, proba, decision)
+
+
+def _for_all_classes(
+    values: FloatArray, places: IntArray, n_classes: int, fill: float
+) -> FloatArray:
+    """Put the columns of a model at the places of its classes."""
+    if np.array_equal(places, np.arange(n_classes)):
+        return values
+    result = np.full((len(values), n_classes), fill)
+    result[:, places] = values
+    return result
 
 
 def _frame(

@@ -31,7 +31,7 @@ from veridical.learning.class_distributions import (
     positions,
 )
 from veridical.learning.inputs import MixedFeatures
-from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.many import Orders, Predicted, PredictMany, Responded, Sizes
 from veridical.learning.probability_classifiers import LogProbabilityClassifier
 
 
@@ -305,14 +305,46 @@ class NaiveBayes(PredictMany, MixedFeatures, LogProbabilityClassifier):
     def _predict_table(
         self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
     ) -> Predicted | None:
+        return self._respond(table, splits, orders, sizes, ())
+
+    def _respond_table(
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str],
+    ) -> Responded | None:
+        return self._respond(table, splits, orders, sizes, responses)
+
+    def _respond(
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str],
+    ) -> list[Any] | None:
         self._check_parameters()
         read = self._read_features(table, orders)
         if read is None:
             return None
         settings = BayesSettings(self.min_std, self.zero_counts)
+        y, n_classes = table.y, table.n_classes
         if orders is None or sizes is None:
-            return predict_splits(settings, *read, table.y, table.n_classes, splits)
-        return predict_sizes(settings, *read, table.y, splits, orders, sizes)
+            return predict_splits(
+                settings, *read, y, n_classes, splits, responses=responses
+            )
+        return predict_sizes(
+            settings,
+            *read,
+            y,
+            splits,
+            orders,
+            sizes,
+            n_classes=n_classes,
+            responses=responses,
+        )
 
 
 def _class_codes(y: NDArray[Any], classes: NDArray[Any]) -> IntArray:

@@ -14,11 +14,17 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.scoring import Outputs
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical.kernels.neighbours import nearest_classes
 from veridical.learning.inputs import finite_matrix, number_by_frequency
-from veridical.learning.many import Predicted, on_equal_subsets, register_predict_table
+from veridical.learning.many import (
+    Predicted,
+    on_equal_subsets,
+    one_hot,
+    register_predict_table,
+)
 
 #: Relative difference of squared distances; below it they are equal.
 DISTANCE_ROUNDING = 1e-9
@@ -71,6 +77,22 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         (found,) = _nearest(self._samples, self._codes, X, ends, self.classes_.size)
         return self._labels[np.where(found < 0, ~found, found)]
 
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Return probability 1 for the predicted class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples to classify.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        named = self.predict(X)
+        return (named[:, np.newaxis] == self.classes_).astype(np.float64)
+
     def _predict_subsets(
         self,
         X: FloatArray,
@@ -83,6 +105,22 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         """Predict on the leading columns, for every number in `ends`, in one pass."""
         found = _nearest(np.ascontiguousarray(X.T), codes, asked, ends, n_classes)
         return None if (found < 0).any() else found
+
+    def _respond_subsets(
+        self,
+        X: FloatArray,
+        codes: IntArray,
+        n_classes: int,
+        asked: FloatArray,
+        subsets: Sequence[IntArray],
+        ends: IntArray,
+        responses: Sequence[str],
+    ) -> list[Outputs] | None:
+        """Do the same with probabilities, one result per subset."""
+        found = self._predict_subsets(X, codes, n_classes, asked, subsets, ends)
+        if found is None:
+            return None
+        return [Outputs(one, one_hot(one, n_classes)) for one in found]
 
 
 def _nearest(

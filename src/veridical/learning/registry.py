@@ -11,13 +11,22 @@ from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 
 from veridical._core.errors import InputError
+from veridical._core.scoring import Outputs
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean
 from veridical.learning.c45 import C45
 from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.linear_svm import LinearSVM
-from veridical.learning.many import Orders, Predicted, Sizes, register_predict_table
+from veridical.learning.many import (
+    Orders,
+    Predicted,
+    Responded,
+    Sizes,
+    one_hot,
+    register_predict_table,
+    register_respond_table,
+)
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
 from veridical.learning.tabular import TabularClassifier
@@ -129,3 +138,27 @@ def _predict_majority(
         np.full((n_sizes, len(split.test)), code, dtype=np.intp)
         for split, code in zip(splits, frequent, strict=True)
     ]
+
+
+@register_respond_table(DummyClassifier)
+def _respond_majority(
+    estimator: Any,
+    table: Table,
+    splits: Sequence[Split],
+    orders: Orders,
+    sizes: Sizes,
+    responses: Sequence[str],
+) -> Responded | None:
+    """Do the same with probabilities: 1, or the shares of the classes for "prior"."""
+    found = _predict_majority(estimator, table, splits, orders, sizes)
+    if found is None:
+        return None
+    counts = class_counts(splits, table.y, table.n_classes)
+    result: Responded = []
+    for codes, own in zip(found, counts, strict=True):
+        assert codes is not None
+        proba = one_hot(codes, table.n_classes)
+        if estimator.strategy == "prior":
+            proba[...] = own / own.sum()
+        result.append(Outputs(codes, proba))
+    return result

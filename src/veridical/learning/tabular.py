@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode
+from veridical._core.scoring import Outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
@@ -21,7 +23,18 @@ from veridical.learning.c45 import C45
 from veridical.learning.expansion import Expansion
 from veridical.learning.inputs import MixedFeatures, number_by_frequency
 from veridical.learning.linear_svm import select_columns
-from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
+from veridical.learning.many import (
+    Orders,
+    Predicted,
+    PredictMany,
+    Responded,
+    Sizes,
+    stack_outputs,
+)
+
+
+def _has(name: str) -> Callable[[Any], bool]:
+    return lambda self: hasattr(self.estimator, name)
 
 
 class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimator):
@@ -116,12 +129,50 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         X : array-like or data frame of shape (n_samples, n_features)
             Samples to classify, with the features of `fit`.
         """
+        return self._labels[self.estimator_.predict(self._encoded(X))]
+
+    @available_if(_has("predict_proba"))
+    def predict_proba(self, X: Any) -> FloatArray:
+        """Compute probabilities of the classes, where the estimator does.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples to classify, with the features of `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+            One column per class, in the order of ``classes_``.
+        """
+        values = np.asarray(self.estimator_.predict_proba(self._encoded(X)))
+        return values[:, np.argsort(self._labels)]
+
+    @available_if(_has("decision_function"))
+    def decision_function(self, X: Any) -> FloatArray:
+        """Compute decision values, where the estimator does.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples to classify, with the features of `fit`.
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            With two classes one number, positive for the second of ``classes_``.
+        """
+        values = np.asarray(self.estimator_.decision_function(self._encoded(X)))
+        if values.ndim == 1:
+            return values if self._labels[1] == self.classes_[1] else -values
+        return values[:, np.argsort(self._labels)]
+
+    def _encoded(self, X: Any) -> FloatArray:
         check_is_fitted(self)
         if getattr(X, "ndim", 2) == 2:  # else encode raises, with advice how to reshape
             validate_data(self, X, skip_check_array=True, reset=False)
         values = encode(X, categories=self._categories).values
-        values = _mark_unseen(values, X, self._categories)
-        return self._labels[self.estimator_.predict(self._matrix(values))]
+        return self._matrix(_mark_unseen(values, X, self._categories))
 
     def _matrix(self, values: FloatArray) -> FloatArray:
         values = np.asarray(values, dtype=np.float64)
@@ -132,12 +183,34 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
     def _predict_table(
         self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
     ) -> Predicted | None:
+        found: Predicted | None = self._respond(table, splits, orders, sizes, ())
+        return found
+
+    def _respond_table(
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str],
+    ) -> Responded | None:
+        found: Responded | None = self._respond(table, splits, orders, sizes, responses)
+        return found
+
+    def _respond(
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str],
+    ) -> list[Any] | None:
         read = self._read_features(table, orders)
         if read is None:
             return None
         features, declared = read
         if self.categorical_weight is None:
-            if type(self.estimator) is not C45:
+            if type(self.estimator) is not C45 or responses:
                 return None
             self.estimator._check_parameters()
             # The tree knows only those codes that occur in the training set.
@@ -151,7 +224,7 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
                 by_frequency=True,
             )
         every = np.arange(features.values.shape[1])
-        result: Predicted = []
+        result: list[Any] = []
         for s, (train, test) in enumerate(splits):
             order = every if orders is None else orders[s]
             known, asked = features.take(train, order), features.take(test, order)
@@ -163,7 +236,7 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
                 weight=self.categorical_weight,
             )
             leading = np.array(sizes or (order.size,))
-            found = self._predict_subsets(
+            problem = (
                 expansion.matrix(known),
                 codes,
                 labels.size,
@@ -172,7 +245,12 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
                 [expansion.subset(np.argsort(order[:size])) for size in leading],
                 expansion.ends[leading - 1],
             )
-            result.append(None if found is None else labels[found])
+            if responses:
+                answers = self._respond_subsets(*problem, responses)
+                result.append(answers and _for_table(answers, labels, table.n_classes))
+            else:
+                found = self._predict_subsets(*problem)
+                result.append(None if found is None else labels[found])
         return result
 
     def _predict_subsets(
@@ -200,10 +278,70 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
             ]
         )
 
+    def _respond_subsets(
+        self,
+        X: FloatArray,
+        codes: IntArray,
+        n_classes: int,
+        asked: FloatArray,
+        subsets: Sequence[IntArray],
+        ends: IntArray,
+        responses: Sequence[str],
+    ) -> list[Outputs] | None:
+        """Do the same with probabilities or decision values, by class number."""
+        model = self.estimator
+        if "_respond_subsets" in vars(type(model)):
+            found: list[Outputs] | None = model._respond_subsets(
+                X, codes, n_classes, asked, subsets, ends, responses
+            )
+            return found
+        answers = []
+        for columns in subsets:
+            part, samples = (select_columns(m, columns) for m in (X, asked))
+            fitted = clone(model).fit(part, codes)
+            wanted = {r: getattr(fitted, r)(samples) for r in responses}
+            answers.append(
+                Outputs(
+                    fitted.predict(samples),
+                    wanted.get("predict_proba"),
+                    wanted.get("decision_function"),
+                )
+            )
+        return answers
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.string = True
         return tags
+
+
+def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> Outputs:
+    """Stack outputs by class number, with the classes of the table in their place."""
+    codes, proba, decision = stack_outputs(answers)
+    if proba is not None:
+        proba = _spread(proba, labels, n_classes, 0.0)
+    if decision is not None and decision.ndim == 3:
+        decision = _spread(decision, labels, n_classes, _lowest(decision))
+    elif decision is not None and n_classes > 2:  # two of more classes
+        both = np.stack([-decision, decision], axis=2)
+        decision = _spread(both, labels, n_classes, _lowest(both))
+    elif decision is not None and labels[0] == 1:
+        decision = -decision
+    return Outputs(labels[codes], proba, decision)
+
+
+def _lowest(values: FloatArray) -> FloatArray:
+    """Return a decision value for absent classes, of every size."""
+    return values.min(axis=(1, 2), keepdims=True) - 1.0
+
+
+def _spread(
+    values: FloatArray, labels: IntArray, n_classes: int, fill: Any
+) -> FloatArray:
+    result = np.empty((*values.shape[:2], n_classes))
+    result[...] = fill
+    result[..., labels] = values
+    return result
 
 
 def _mark_unseen(values: Any, X: Any, categories: Any) -> Any:

@@ -73,6 +73,34 @@ def covered(known: CoverageSummary | None) -> Coverage | None:
     return None if known is None else Coverage(**known)
 
 
+class ScoreSummary(TypedDict):
+    """A score: ``name`` as ``scoring=`` takes it, ``label`` as people call it.
+
+    ``percent`` is whether it is a share. ``averaging`` is "pooled" (over all test
+    samples) or "mean of folds". ``low`` and ``high`` are its range, None without a
+    bound. ``positive`` is the positive class where it has one, ``chance`` what guessing
+    reaches where that is known.
+    """
+
+    name: str
+    label: str
+    percent: bool
+    greater_is_better: bool
+    averaging: str
+    low: float | None
+    high: float | None
+    positive: str | None
+    chance: float | None
+
+
+class ScoreResultSummary(TypedDict):
+    """A score of the whole procedure, with its 95 % interval and its kind."""
+
+    scoring: ScoreSummary
+    score: IntervalSummary
+    interval: str
+
+
 class SizeSummary(TypedDict):
     """How often a test rejects where there is nothing to find, measured.
 

@@ -9,13 +9,13 @@ Every renderer distinguishes two sides "a" and "b" by colour and by shape.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any, Literal, NamedTuple
 
 from veridical._core.numbers import (
-    MINUS,
     MISSING,
     count,
     number,
@@ -26,6 +26,7 @@ from veridical._core.numbers import (
     pvalue,
 )
 from veridical._core.records import Curve, Interval, Side
+from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
@@ -116,6 +117,8 @@ class Pairs:
     pairs: tuple[Pair, ...]
     levels: tuple[Level, ...] = ()
     axis: str = "accuracy"
+    unit: ValueUnit = "percent"
+    greater_is_better: bool = True
 
     @property
     def values(self) -> list[float]:
@@ -134,6 +137,7 @@ class Distribution:
     what: str
     levels: tuple[Level, ...] = ()
     axis: str = "accuracy"
+    unit: ValueUnit = "percent"
 
     @property
     def values(self) -> list[float]:
@@ -568,11 +572,11 @@ def score(value: float | None, unit: ValueUnit = "percent") -> str:
     Examples
     --------
     >>> score(0.8125), score(0.8125, "number")
-    ('81.2 %', '0.8125')
+    ('81.2 %', '0.812')
     """
     if unit == "percent" or value is None:
         return percent(value)
-    return f"{value:.4g}".replace("-", MINUS)
+    return write_number(value)
 
 
 def score_range(
@@ -613,6 +617,34 @@ def in_numbers(found: Mapping[str, Any] | None) -> tuple[str, str]:
     ends = [found["low"], found["high"]]
     span = MISSING if None in ends else " to ".join(number(end, 2) for end in ends)
     return number(found["value"], 2), span
+
+
+def written(s: Mapping[str, Any], value: float | None) -> str:
+    """Write a value of the score of a summary, with its unit."""
+    return read_info(s["scoring"]).write(value)
+
+
+def gap_written(s: Mapping[str, Any], value: float | None, **how: bool) -> str:
+    """Write a difference of the score of a summary."""
+    return read_info(s["scoring"]).write_gap(value, **how)
+
+
+def in_unit(s: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a score and its interval for two columns of a table."""
+    info = read_info(s["scoring"])
+    return info.write(found["value"]), info.write_range(found["low"], found["high"])
+
+
+def gap_in_unit(s: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, str]:
+    """Write a difference and its interval for two columns of a table."""
+    info = read_info(s["scoring"])
+    span = info.write_gap_range(found["low"], found["high"], unit=False)
+    return info.write_gap(found["value"], unit=False), span
+
+
+def in_points_or_not(s: Mapping[str, Any]) -> str:
+    """Return " (points)" for the header of a column of differences of shares."""
+    return " (points)" if s["scoring"]["percent"] else ""
 
 
 def confidence(level: float) -> str:
@@ -657,6 +689,44 @@ def on_majority(data: Any) -> str:
 def majority(data: Any) -> tuple[Level, ...]:
     """Return the share of the largest class as a level."""
     return (Level(MAJORITY, data["chance"]),)
+
+
+def read_info(found: Mapping[str, Any]) -> ScoreInfo:
+    """Read a score back from plain numbers, where an infinite bound is None."""
+    low, high = found["low"], found["high"]
+    return ScoreInfo(
+        **{
+            **found,
+            "low": -math.inf if low is None else low,
+            "high": math.inf if high is None else high,
+        }
+    )
+
+
+def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
+    """Return what guessing reaches as a level; nothing where that is not known."""
+    if scoring.chance is None:
+        return ()
+    name = MAJORITY if scoring.is_accuracy else "guessing"
+    return (Level(name, scoring.chance),)
+
+
+def on_chance(scoring: ScoreInfo, data: Any) -> str:
+    """Say what the dashed line of a figure of scores is."""
+    if scoring.is_accuracy:
+        return on_majority(data)
+    if scoring.chance is None:
+        return ""
+    return (
+        'The dashed line "guessing", or an arrow where the line would lie outside the '
+        f"axis, is the {scoring.label} of predicting the shares of the classes for "
+        f"every sample: {scoring.write(scoring.chance)}."
+    )
+
+
+def on_direction(scoring: ScoreInfo) -> str:
+    """Say that less is better, where it is."""
+    return "" if scoring.greater_is_better else "Less is better."
 
 
 def provenance(

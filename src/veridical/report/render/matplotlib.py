@@ -276,7 +276,8 @@ def _intervals(picture: Intervals, ax: Axes, **kwargs: Any) -> None:
 @draw.register
 def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
     for pair in picture.pairs:
-        better = "C0" if pair.a > pair.b else "C1" if pair.b > pair.a else "0.6"
+        gap = pair.a - pair.b if picture.greater_is_better else pair.b - pair.a
+        better = "C0" if gap > 0 else "C1" if gap < 0 else "0.6"
         ax.plot([pair.a, pair.b], [0, 1], color=better, alpha=0.6, zorder=1)
     for row, mark in enumerate((picture.a, picture.b)):
         values = [pair[1 + row] for pair in picture.pairs]
@@ -286,8 +287,8 @@ def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
         _whiskers(ax, away, mark, mark.bounds[0] if mark.bounds else None)
     name_rows(ax, [short(mark.label, 30) for mark in (picture.a, picture.b)])
     ax.set_ylim(1.6, -0.6)
-    _levels(ax, picture.levels)
-    _values_axis(ax, picture.axis)
+    _levels(ax, picture.levels, picture.unit)
+    _values_axis(ax, picture.axis, picture.unit)
 
 
 @draw.register(tuple)
@@ -308,8 +309,8 @@ def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) 
         _whiskers(ax, row - 0.4, mark, bounds, **kwargs)
     name_rows(ax, [picture.mark.label for picture in pictures])
     ax.set_ylim(len(pictures) - 0.4, -0.7)
-    _levels(ax, pictures[0].levels[:1])
-    _values_axis(ax, pictures[0].axis)
+    _levels(ax, pictures[0].levels[:1], pictures[0].unit)
+    _values_axis(ax, pictures[0].axis, pictures[0].unit)
 
 
 @draw.register

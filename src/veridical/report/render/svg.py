@@ -25,7 +25,7 @@ from xml.etree import ElementTree as ET
 
 from markupsafe import Markup
 
-from veridical._core.numbers import number, percent, percent_range
+from veridical._core.numbers import number, percent
 from veridical._core.records import SIDES, Curve, Interval, Side
 from veridical._core.text import listing, shortened
 from veridical.report.render import (
@@ -212,8 +212,9 @@ def _pairs(picture: Pairs, scale: Scale) -> ET.Element:
         _dot(svg, "a", dot.x, lane_a - spacing * dot.level, radius)
     for dot in below:
         _dot(svg, "b", dot.x, lane_b + spacing * dot.level, radius)
-    _mean(svg, picture.a, scale, top, -13)
-    _mean(svg, picture.b, scale, bottom - LABEL_ROW - MEAN_ROW / 2, 24)
+    last = bottom - LABEL_ROW - MEAN_ROW / 2
+    _mean(svg, picture.a, scale, top, -13, unit=picture.unit)
+    _mean(svg, picture.b, scale, last, 24, unit=picture.unit)
     return svg
 
 
@@ -242,9 +243,10 @@ def _links(
     group = _group(svg, "vd-links")
     labels = [shortened(mark.label, LONGEST_LABEL) for mark in (picture.a, picture.b)]
     for pair, a, b in zip(picture.pairs, *dots, strict=True):
-        better = "a" if pair.a > pair.b else "b" if pair.b > pair.a else "tie"
-        words = f"{pair.label}: {labels[0]} {percent(pair.a)}, "
-        words += f"{labels[1]} {percent(pair.b)}"
+        gap = pair.a - pair.b if picture.greater_is_better else pair.b - pair.a
+        better = "a" if gap > 0 else "b" if gap < 0 else "tie"
+        words = f"{pair.label}: {labels[0]} {score(pair.a, picture.unit)}, "
+        words += f"{labels[1]} {score(pair.b, picture.unit)}"
         link = _group(group, f"vd-link vd-{better}", words)
         start = (a.x, lanes[0] - spacing * a.level)
         end = (b.x, lanes[1] + spacing * b.level)
@@ -253,20 +255,26 @@ def _links(
 
 
 def _mean(
-    svg: ET.Element, mark: Mark, scale: Scale, y: float, shift: float, room: float = 27
+    svg: ET.Element,
+    mark: Mark,
+    scale: Scale,
+    y: float,
+    shift: float,
+    room: float = 27,
+    unit: ValueUnit = "percent",
 ) -> None:
     """Draw a mean with its interval and a label above or below it."""
     group = _group(svg, f"vd-mean vd-{mark.side}")
     name = shortened(mark.label, LONGEST_LABEL)
-    words = f"{name}, mean {percent(mark.value)}"
+    words = f"{name}, mean {score(mark.value, unit)}"
     if mark.bounds:
         low, high, _ = mark.bounds[0]
-        words += f" ({percent_range(low, high)})"
+        words += f" ({score_range(low, high, unit)})"
         _whiskers(group, scale.x(low), scale.x(high), y)
     _title(group, f"{words}, {mark.note}" if mark.note else words)
     x = scale.x(mark.value)
     _dot(group, mark.side, x, y, 6)
-    _text(group, x, y + shift, f"{name} {percent(mark.value)}", _anchor(x, room))
+    _text(group, x, y + shift, f"{name} {score(mark.value, unit)}", _anchor(x, room))
 
 
 # -- a value above a distribution ------------------------------------------------------
@@ -286,17 +294,18 @@ def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
     ground = top + PADDING + spacing * tallest if piles else top
     bottom = ground + PADDING
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
-    _axis(svg, scale, first, bottom)
-    _levels(svg, picture.levels, scale, [(top - 18, bottom)])
+    _axis(svg, scale, first, bottom, picture.unit)
+    _levels(svg, picture.levels, scale, [(top - 18, bottom)], picture.unit)
     if piles:
         group = _group(svg, "vd-null")
         for value, (x, level) in zip(values, piles, strict=True):
             y = f"{ground - spacing * level:g}"
             dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
             _title(
-                ET.SubElement(group, "circle", dot), f"{picture.what}: {percent(value)}"
+                ET.SubElement(group, "circle", dot),
+                f"{picture.what}: {score(value, picture.unit)}",
             )
-    _mean(svg, picture.mark, scale, top - 8, -13, 12)
+    _mean(svg, picture.mark, scale, top - 8, -13, 12, picture.unit)
     return svg
 
 
@@ -662,7 +671,7 @@ def _axis(
     for tick in scale.ticks:
         x = scale.x(tick)
         _line(group, x, top, x, bottom)
-        shown = percent(tick, 0) if unit == "percent" else score(tick, unit)
+        shown = percent(tick, 0) if unit == "percent" else f"{tick:.4g}"
         _text(group, x, bottom + 15, shown, _anchor(x, 3))
 
 

@@ -12,13 +12,11 @@ from veridical._core.numbers import (
     MISSING,
     count,
     percent,
-    percent_range,
-    points,
-    points_range,
     pvalue,
 )
 from veridical._core.records import Setting
-from veridical._core.text import listing
+from veridical._core.scoring import ScoreInfo
+from veridical._core.text import capitalized, listing
 from veridical.auditing.records import Audit
 from veridical.evaluation.conclusions import INTERVALS, say_coverage
 from veridical.evaluation.reading import name_of
@@ -26,6 +24,8 @@ from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
     IntervalSummary,
+    ScoreResultSummary,
+    ScoreSummary,
     clean,
     concluded,
     covered,
@@ -49,18 +49,21 @@ from veridical.report.view import (
     View,
     answer,
     bounded,
+    chance_level,
     confidence,
     data_facts,
+    gap_written,
     in_numbers,
-    in_percent,
-    majority,
-    on_majority,
+    in_unit,
+    on_chance,
     paragraph,
     provenance,
+    read_info,
     said_data,
     sentence,
     table,
     view,
+    written,
 )
 
 SCHEMA = "veridical/audit/1"
@@ -76,13 +79,14 @@ BADGES = {
 class LaneSummary(TypedDict):
     """One protocol of an audit: what it reached, and what it reaches on random labels.
 
-    ``protocol`` is "in" or "out"; ``null`` has one accuracy per random order of the
-    labels and is empty where none was run.
+    ``protocol`` is "in" or "out"; ``score`` is the leading score, ``null`` has it for
+    each random order of the labels and is empty where none was run.
     """
 
     protocol: str
     label: str
     accuracy: IntervalSummary
+    score: IntervalSummary
     null: list[float]
     null_mean: float | None
     null_low: float | None
@@ -135,6 +139,8 @@ class AuditSummary(TypedDict):
     alpha: float
     reported: str
     lanes: list[LaneSummary]
+    scoring: ScoreSummary
+    others: list[ScoreResultSummary]
     interval: str
     coverage: CoverageSummary | None
     optimism_coverage: CoverageSummary | None
@@ -164,7 +170,8 @@ def summarize(record: Audit) -> Any:
         record,
         schema=SCHEMA,
         kind="audit",
-        lanes=[_lane(record, p) for p in ("out", "in") if p in record.accuracy],
+        lanes=[_lane(record, p) for p in ("out", "in") if p in record.score],
+        scoring=_scoring(record),
         preselection=chosen,
         words=concluded(record, evidence="", verdict="", methods=[]),
     )
@@ -176,6 +183,13 @@ def summarize(record: Audit) -> Any:
     return summary
 
 
+def _scoring(record: Audit) -> ScoreInfo:
+    """Return the score; of an accuracy, guessing is the share of the largest class."""
+    if record.scoring.is_accuracy:
+        return replace(record.scoring, chance=record.data.majority_share)
+    return record.scoring
+
+
 def _lane(record: Audit, protocol: str) -> Any:
     null = record.null.get(protocol)
     known = {key: getattr(null, key, None) for key in ("mean", "low", "high", "pvalue")}
@@ -183,6 +197,7 @@ def _lane(record: Audit, protocol: str) -> Any:
         "protocol": protocol,
         "label": LABELS[protocol],
         "accuracy": record.accuracy[protocol],
+        "score": record.score[protocol],
         "null": [] if null is None else sorted(null.accuracies),
         "null_mean": known["mean"],
         "null_low": known["low"],
@@ -202,17 +217,21 @@ def _evidence(s: AuditSummary) -> list[str]:
     if outside is not None and outside["null_mean"] is not None:
         said.append(
             "With labels in random order, where there is nothing to find, selecting "
-            f"before the folds still reports {percent(outside['null_mean'])} on "
+            f"before the folds still reports {written(s, outside['null_mean'])} on "
             "average."
         )
     if inside["null_mean"] is not None:
         n = count(len(inside["null"]), "random order")
         said.append(
             f"With everything done inside the folds, {n} of the labels give "
-            f"{percent(inside['null_mean'])} on average "
-            f"({pvalue(inside['pvalue'])}); always predicting the most frequent class "
-            f"is correct for {percent(s['data']['chance'])}."
+            f"{written(s, inside['null_mean'])} on average "
+            f"({pvalue(inside['pvalue'])}){_on_guessing(s)}."
         )
+    if s["scoring"]["name"] != "accuracy":
+        how = "pooled over all test samples"
+        if s["scoring"]["averaging"] == "mean of folds":
+            how = "the mean of the folds"
+        said.append(f"The {read_info(s['scoring']).full_label} is {how}.")
     parts = [
         count(n_such, kind)
         for kind in ("error", "warning", "note")
@@ -222,38 +241,57 @@ def _evidence(s: AuditSummary) -> list[str]:
     return said
 
 
+def _on_guessing(s: AuditSummary) -> str:
+    """Say what guessing reaches, after a semicolon; nothing where it is not known."""
+    scoring = read_info(s["scoring"])
+    if scoring.is_accuracy:
+        return (
+            "; always predicting the most frequent class is correct for "
+            f"{percent(scoring.chance)}"
+        )
+    if scoring.chance is None:
+        return ""
+    return f"; guessing reaches {scoring.write(scoring.chance)}"
+
+
 def _verdict(s: AuditSummary) -> str:
     """Say what the optimism is."""
     gap = s["optimism"]
     if gap is None:
         return ""
-    size = f"{points(gap['value'])} ({_bounds(gap, s['alpha'])})"
+    size = f"{gap_written(s, gap['value'])} ({_bounds(s, gap)})"
+    what = s["scoring"]["label"]
     if s["reported"] == "out":
-        return f"Selecting before the folds changes the accuracy by {size}."
+        return f"Selecting before the folds changes the {what} by {size}."
     return (
         "Had everything before the classifier been done once, on all samples, the "
-        f"accuracy would differ by {size}."
+        f"{what} would differ by {size}."
     )
 
 
-def _bounds(gap: IntervalSummary, alpha: float) -> str:
+def _bounds(s: AuditSummary, gap: IntervalSummary) -> str:
     """Write the interval of a difference, or that there is none."""
     if gap["low"] is None:
         return "no interval"
-    return f"{confidence(1 - alpha)} {points_range(gap['low'], gap['high'])}"
+    span = read_info(s["scoring"]).write_gap_range(gap["low"], gap["high"])
+    return f"{confidence(1 - s['alpha'])} {span}"
 
 
 def _methods(s: AuditSummary) -> list[str]:
     """Say how it was done."""
+    what = s["scoring"]["label"]
+    better = f"at least the {what}"
+    if not s["scoring"]["greater_is_better"]:
+        better = f"at most the {what}"
     said = [
         "IN repeats everything that uses labels inside each training fold, so that "
         "test samples take no part in these steps. OUT does them once, on all samples, "
         "before the folds, so that the test samples have helped to choose the features "
         "that they are tested with.",
         "On random labels the whole procedure, selection included, is run with the "
-        "labels in random order: its accuracy there is the accuracy that it reports "
-        "where there is nothing to find. The p-value is the share of orders, the true "
-        "one included, with at least the accuracy of the true labels.",
+        f"labels in random order: its {what} there is the {what} that it reports where "
+        "there is nothing to find. The p-value is the share of orders, the true one "
+        f"included, with {better} of the true labels.",
         f"The interval of IN: {INTERVALS[s['interval']]}. "
         f"{say_coverage(covered(s['coverage']))} OUT has no interval, because "
         "no interval corrects its bias.",
@@ -292,13 +330,15 @@ def show(record: Audit) -> View:
     sections = [
         Section(where, (_figure(s),), first=True),
         Section("Findings", _findings(s), first=True),
-        Section("The numbers", (*figures, accuracies, _facts(s)), first=True),
+        Section(
+            "The numbers", (*figures, accuracies, *_others(s), _facts(s)), first=True
+        ),
     ]
     if chosen is not None:
         sections.append(Section("The features selected beforehand", _chosen(chosen)))
     return View(
-        title=f"May this accuracy be believed? {data['name']}",
-        question="May this accuracy be believed?",
+        title=f"May this {s['scoring']['label']} be believed? {data['name']}",
+        question=f"May this {s['scoring']['label']} be believed?",
         **answer(words, BADGES),
         facts=(*data_facts(data), Fact("Audited", audited)),
         sections=tuple(sections),
@@ -313,21 +353,24 @@ def show(record: Audit) -> View:
 
 def _figure(s: AuditSummary) -> Figure:
     panels = []
+    scoring = read_info(s["scoring"])
     for lane in s["lanes"]:
-        a = lane["accuracy"]
+        a = lane["score"]
         bounds = bounded(a["low"], a["high"])
-        said = [f"{lane['label']}: accuracy {percent(a['value'])}"]
+        said = [f"{lane['label']}: {scoring.label} {scoring.write(a['value'])}"]
         if bounds:
-            said.append(f"interval {percent_range(a['low'], a['high'])}")
-        levels = majority(s["data"])
+            said.append(f"interval {scoring.write_range(a['low'], a['high'])}")
+        levels = chance_level(scoring)
         if lane["null_mean"] is not None:
             levels += (Level("random labels, mean", lane["null_mean"]),)
             said.append(
                 f"on {len(lane['null'])} random orders of the labels "
-                f"{percent(lane['null_mean'])} on average, 95 % of them "
-                f"{percent_range(lane['null_low'], lane['null_high'])}"
+                f"{scoring.write(lane['null_mean'])} on average, 95 % of them "
+                f"{scoring.write_range(lane['null_low'], lane['null_high'])}"
             )
-        said.append(f"majority class {percent(s['data']['chance'])}")
+        said += [
+            f"{name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
+        ]
         side: Literal["a", "b"] = "a" if lane["protocol"] == "in" else "b"
         mark = Mark(lane["label"], a["value"], bounds, side, "true labels")
         picture = Distribution(
@@ -336,7 +379,8 @@ def _figure(s: AuditSummary) -> Figure:
             tuple(lane["null"]),
             "labels in random order",
             levels,
-            "accuracy; grey: labels in random order",
+            f"{scoring.label}; grey: labels in random order",
+            scoring.unit,
         )
         detail = "the selected features as given, then cross-validation"
         if lane["protocol"] == "in":
@@ -344,12 +388,17 @@ def _figure(s: AuditSummary) -> Figure:
         elif s["reported"] != "out":
             detail = "what comes before the classifier is done once, on all samples"
         panels.append(Panel(picture, lane["label"], detail, protocol=lane["protocol"]))
+    shown, plural = f"{capitalized(scoring.full_label)} on test samples.", "scores"
+    if scoring.is_accuracy:
+        shown, plural = "Share of test samples classified correctly.", "accuracies"
+    elif not scoring.greater_is_better:
+        shown += " Less is better."
     caption = (
-        "Share of test samples classified correctly. Each grey dot is the same "
+        f"{shown} Each grey dot is the same "
         "procedure with the labels in random order, where there is nothing to find; a "
         'dashed line named "random labels" marks the mean of these dots. Large marks '
-        "are the accuracies with the true labels, IN with its "
-        f"{confidence(1 - s['alpha'])}. {on_majority(s['data'])}"
+        f"are the {plural} with the true labels, IN with its "
+        f"{confidence(1 - s['alpha'])}. {on_chance(scoring, s['data'])}".strip()
     )
     return Figure(tuple(panels), caption)
 
@@ -370,29 +419,54 @@ def _findings(s: AuditSummary) -> tuple[Block, ...]:
     return tuple(found)
 
 
+def _others(s: AuditSummary) -> list[Rows]:
+    """List further scores under IN, where there are any."""
+    rows = []
+    for one in s["others"]:
+        info, found = read_info(one["scoring"]), one["score"]
+        rows.append(
+            (
+                info.full_label,
+                info.write(found["value"]),
+                info.write_range(found["low"], found["high"]),
+                info.averaging,
+                info.write(info.chance),
+            )
+        )
+    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Over splits | Guessing#"
+    caption = "Further scores of the same predictions, under IN"
+    return [table(caption, heads, rows)] if rows else []
+
+
 def _table(s: AuditSummary) -> Rows:
     rows = []
+    scoring = read_info(s["scoring"])
     for lane in s["lanes"]:
-        a, p = lane["accuracy"], lane["pvalue"]
+        a, p = lane["score"], lane["pvalue"]
         row = (
             lane["label"],
-            *in_percent(a),
-            percent(lane["null_mean"]),
-            percent_range(lane["null_low"], lane["null_high"]),
+            *in_unit(s, a),
+            scoring.write(lane["null_mean"]),
+            scoring.write_range(lane["null_low"], lane["null_high"]),
             MISSING if p is None else pvalue(p),
         )
         rows.append((row, lane["protocol"]))
-    caption = "Accuracy on the true labels and on labels in random order"
-    heads = f"Protocol!~ | Accuracy#* | {confidence(1 - s['alpha'])}# | "
+    what = capitalized(scoring.label)
+    caption = f"{what} on the true labels and on labels in random order"
+    heads = f"Protocol!~ | {what}#* | {confidence(1 - s['alpha'])}# | "
     heads += "Random labels, mean# | Random labels, central 95 %# | p-value#"
     return table(caption, heads, rows)
 
 
 def _for_paper(s: AuditSummary, found: Rows) -> Rows:
     codes = listing(each["code"] for each in s["findings"]) or "none"
+    scoring = read_info(s["scoring"])
+    guess = "".join(
+        f"; {name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
+    )
     caption = (
-        f"Accuracy of {name_of(s['estimator'])} on {said_data(s['data'])}; majority "
-        f"class {percent(s['data']['chance'])}. Findings: {codes}."
+        f"{capitalized(scoring.full_label)} of {name_of(s['estimator'])} on "
+        f"{said_data(s['data'])}{guess}. Findings: {codes}."
     )
     return replace(found, caption=caption)
 
@@ -401,10 +475,9 @@ def _facts(s: AuditSummary) -> Facts:
     items = []
     gap, steady = s["optimism"], s["stability"]
     if gap is not None:
-        text = points(gap["value"])
+        text = gap_written(s, gap["value"])
         if gap["low"] is not None:
-            span = points_range(gap["low"], gap["high"])
-            text += f" ({confidence(1 - s['alpha'])} {span})"
+            text += f" ({_bounds(s, gap)})"
         items.append(Fact(f"Optimism, OUT {MINUS} IN", text))
     guess = percent(1 / len(s["data"]["classes"]))
     balanced = f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
@@ -446,15 +519,15 @@ def _chosen(chosen: PreselectionSummary) -> tuple[Block, ...]:
 def _method(s: AuditSummary) -> list[str]:
     splits = s["settings"].get("cross-validation")
     said = [
-        f"The accuracy of {name_of(s['estimator'])} on {said_data(s['data'])} was "
-        "audited" + (f" by {splits}." if splits else "."),
+        f"The {read_info(s['scoring']).full_label} of {name_of(s['estimator'])} on "
+        f"{said_data(s['data'])} was audited" + (f" by {splits}." if splits else "."),
         *s["words"]["methods"],
     ]
     if s["optimism"] is not None:
         gap = s["optimism"]
         said.append(
-            f"Selecting on all samples changed the accuracy by {points(gap['value'])} "
-            f"({_bounds(gap, s['alpha'])})."
+            f"Selecting on all samples changed the {s['scoring']['label']} by "
+            f"{gap_written(s, gap['value'])} ({_bounds(s, gap)})."
         )
     said += [f"{each['code']}: {sentence(each['title'])}" for each in s["findings"]]
     return said

@@ -18,13 +18,11 @@ from veridical._core.numbers import (
     number,
     percent,
     percent_range,
-    points,
-    points_range,
     pvalue,
     seconds,
 )
 from veridical._core.records import SIDES, Setting, Side
-from veridical._core.text import listing, shortened
+from veridical._core.text import capitalized, listing, shortened
 from veridical.comparison.conclusions import describe_interval, paired_accuracies
 from veridical.comparison.records import (
     Comparison,
@@ -39,6 +37,7 @@ from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
     IntervalSummary,
+    ScoreSummary,
     SizeSummary,
     clean,
     concluded,
@@ -73,19 +72,24 @@ from veridical.report.view import (
     bold,
     bounded,
     by_columns,
+    chance_level,
     confidence,
     data_facts,
+    gap_in_unit,
+    gap_written,
     in_numbers,
-    in_percent,
-    in_points,
-    majority,
-    on_majority,
+    in_points_or_not,
+    in_unit,
+    on_chance,
+    on_direction,
     paragraph,
     provenance,
+    read_info,
     said_data,
     sentence,
     table,
     view,
+    written,
 )
 
 T = TypeVar("T")
@@ -284,6 +288,8 @@ class Compared(TypedDict):
     n_features_to_select: int
     alpha: float
     data: DataInfo
+    scoring: ScoreSummary
+    scorings: list[ScoreSummary]
     n_selections: dict[str, int]
     coverage: CoverageSummary | None
     optimism_coverage: CoverageSummary | None
@@ -403,7 +409,7 @@ def summarize_pair(record: Comparison) -> Summary:
         by_estimator=_by_estimator(record),
         optimism=_by_side(record.optimism),
         optimism_shown=_by_side(record.optimism_shown),
-        bias_reference="TRUTH" if "truth" in record.accuracy else "IN",
+        bias_reference="TRUTH" if "truth" in record.score else "IN",
         n_selections=_n_selections(record),
         features=[
             {"index": j, "name": name, **_by_side(times)}
@@ -452,7 +458,7 @@ def summarize_many(record: Comparison) -> ManySummary:
 
 
 def _methods(record: Comparison) -> list[str]:
-    return [method for method in SHOWN_METHODS if method in record.accuracy]
+    return [method for method in SHOWN_METHODS if method in record.score]
 
 
 def _words(record: Comparison, **more: Any) -> dict[str, Any]:
@@ -506,7 +512,7 @@ def _size(size: MeasuredSize | None, calibrated: bool) -> Any:
 
 
 def _method(record: Comparison, method: str) -> MethodSummary:
-    _, _, n_repeats, n_folds = record.accuracy[method].shape
+    _, _, n_repeats, n_folds = record.score[method].shape
     unit, _ = paired_accuracies(record, method)
     pair_unit, shown = paired_accuracies(record, method, MOST_PAIRS)
     a, b = record.means[method]
@@ -589,12 +595,12 @@ def _features(record: Comparison) -> list[tuple[int, str, list[dict[str, int]]]]
 
 def _truth(record: Comparison) -> Any:
     verdict = record.verdicts.get("truth")
-    if "truth" not in record.accuracy or verdict is None:
+    if "truth" not in record.score or verdict is None:
         return None
     outcome = record.truthfulness
     counts = {m: Counter(v) for m, v in record.set_verdicts.items() if v}
     return {
-        "n_sets": int(record.accuracy["truth"].shape[2]),
+        "n_sets": int(record.score["truth"].shape[2]),
         "winner": verdict.winner,
         "verdicts": [
             {
@@ -631,7 +637,7 @@ def _selector(record: Comparison, i: int) -> Any:
 
 
 def _many_method(record: Comparison, method: str) -> Any:
-    _, _, n_repeats, n_folds = record.accuracy[method].shape
+    _, _, n_repeats, n_folds = record.score[method].shape
     ranks = record.friedman[method]
     places = combinations(range(len(record.names)), 2)
     return {
@@ -721,14 +727,20 @@ def _on_artefacts(record: Comparison) -> list[str]:
     for i in record.artefacts:
         inside, outside = record.means["in"][i], record.means["out"][i]
         unit, _ = paired_accuracies(record, "in")
+        info = record.scoring
+        guess = f"guessing ({info.write(info.chance)})"
+        if info.is_accuracy:
+            guess = (
+                f"always predicting the most frequent class ({percent(info.chance)})"
+            )
         said.append(
-            f"The OUT accuracy of {shortened(record.names[i])}, "
-            f"{percent(outside.value)}, is an artefact of selecting on the same data "
-            "that it is tested on. With the selection inside the folds (IN), the "
-            f"accuracy is {percent(inside.value)} ({confidence(1 - record.alpha)} "
-            f"{percent_range(finite(inside.low), finite(inside.high))}, n = "
-            f"{count(inside.n, unit)}), not shown to be better than always predicting "
-            f"the most frequent class ({percent(record.data.majority_share)})."
+            f"The OUT {info.label} of {shortened(record.names[i])}, "
+            f"{info.write(outside.value)}, is an artefact of selecting on the same "
+            "data that it is tested on. With the selection inside the folds (IN), the "
+            f"{info.label} is {info.write(inside.value)} "
+            f"({confidence(1 - record.alpha)} "
+            f"{info.write_range(finite(inside.low), finite(inside.high))}, n = "
+            f"{count(inside.n, unit)}), not shown to be better than {guess}."
         )
     return said
 
@@ -741,10 +753,10 @@ def _evidence(s: Summary) -> str:
         return ""
     method = found[0]
     means = listing(
-        f"{shortened(s['names'][side])} {percent(method[side]['value'])}"
+        f"{shortened(s['names'][side])} {written(s, method[side]['value'])}"
         for side in SIDES
     )
-    text = f"Mean accuracy under {method['label']}: {means}"
+    text = f"Mean {s['scoring']['label']} under {method['label']}: {means}"
     gap = method["difference"]
     if gap is None:
         return f"{text} (n = {count(method['a']['n'], method['unit'])})."
@@ -753,12 +765,16 @@ def _evidence(s: Summary) -> str:
         size = f" with false-positive rate {write_size(gap['size'])}"
     span = "no interval"
     if gap["low"] is not None:
-        span = f"{_level(s)} {points_range(gap['low'], gap['high'])}"
+        span = f"{_level(s)} {_gap_range(s, gap)}"
     return (
-        f"{text}. Difference {points(gap['value'])} ({span}; "
+        f"{text}. Difference {gap_written(s, gap['value'])} ({span}; "
         f"{pvalue(gap['pvalue'])}, {gap['test']} test{size}, "
         f"n = {_n_differences(method, gap)})."
     )
+
+
+def _gap_range(s: Mapping[str, Any], gap: DifferenceSummary) -> str:
+    return read_info(s["scoring"]).write_gap_range(gap["low"], gap["high"])
 
 
 def _n_differences(m: MethodSummary, gap: DifferenceSummary) -> str:
@@ -818,12 +834,12 @@ def _many_evidence(s: ManySummary) -> str:
     found = method["friedman"]
     ranked = "; ".join(
         f"{shortened(s['names'][i])} "
-        f"{percent(s['selectors'][i]['means'][method['method']]['value'])} "
+        f"{written(s, s['selectors'][i]['means'][method['method']]['value'])} "
         f"(mean rank {found['mean_ranks'][i]:.2f})"
         for i in _by_rank(found)
     )
     return (
-        f"Mean accuracy under {method['label']}, by mean rank over "
+        f"Mean {s['scoring']['label']} under {method['label']}, by mean rank over "
         f"{count(found['n'], 'fold')}: {ranked}. All selectors together: "
         f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
         f"false-positive rate {write_size(found['size'])})."
@@ -864,8 +880,12 @@ def show_pair(record: Comparison) -> View:
     s = summarize_pair(record)
     words, names, gap = s["words"], s["names"], s["methods"][0]["difference"]
     sections = [
-        Section("Accuracy, pair by pair", _pair_figure(s), first=True),
-        Section("Mean accuracy", _pair_means(s), first=True),
+        Section(f"{_what(s)}, pair by pair", _pair_figure(s), first=True),
+        Section(
+            f"Mean {s['scoring']['label']}",
+            (*_pair_means(s), *_other_scores(record)),
+            first=True,
+        ),
         Section("Difference between the selectors", _differences(s), first=True),
     ]
     if s["optimism"]:
@@ -880,7 +900,7 @@ def show_pair(record: Comparison) -> View:
     warnings: tuple[Warn, ...] = ()
     if words["artefacts"]:
         artefacts = tuple(words["artefacts"])
-        warnings = (Warn("Do not report the OUT accuracy.", artefacts),)
+        warnings = (Warn(f"Do not report the OUT {s['scoring']['label']}.", artefacts),)
     return View(
         **_shared(s, [names["a"], names["b"]], [] if gap is None else _on_testing(gap)),
         title=f"{names['a']} or {names['b']}? {s['data']['name']}",
@@ -903,7 +923,11 @@ def show_many(record: Comparison) -> View:
         facts=compared(s, f"by each of {n}"),
         sections=(
             Section("Mean ranks and the critical difference", (_ranks(s),), first=True),
-            Section("Mean accuracy", _many_means(s), first=True),
+            Section(
+                f"Mean {s['scoring']['label']}",
+                (*_many_means(s), *_other_scores(record)),
+                first=True,
+            ),
             _claim(words),
             Section("All pairs", (*pairs, _on_pairs(s))),
             Section("Selected features", _many_features(s)),
@@ -919,7 +943,8 @@ def _shared(
     """Return the parts of a view that do not depend on the number of selectors."""
     said = (
         f"We compared {listing(names)}, each selecting {s['n_features_to_select']} of "
-        f"{count(s['data']['n_features'], 'feature')}, by the accuracy of "
+        f"{count(s['data']['n_features'], 'feature')}, by the "
+        f"{read_info(s['scoring']).full_label} of "
         f"{listing(map(name_of, s['estimators']))} on {said_data(s['data'])}."
     )
     return {
@@ -971,8 +996,10 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
             _mark(s, m, "a"),
             _mark(s, m, "b"),
             tuple(Pair(p["label"], p["a"], p["b"]) for p in m["pairs"]),
-            majority(s["data"]),
-            f"accuracy, one dot per {m['pair_unit']}",
+            chance_level(read_info(s["scoring"])),
+            f"{s['scoring']['label']}, one dot per {m['pair_unit']}",
+            read_info(s["scoring"]).unit,
+            s["scoring"]["greater_is_better"],
         )
         verdict = f"n = {count(len(m['pairs']), m['pair_unit'])}"
         if m["difference"] is not None:
@@ -986,7 +1013,11 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
         "colour of the better one."
     )
     key = tuple((s["names"][side], side) for side in SIDES)
-    caption = f"Share of test samples classified correctly. {on_majority(s['data'])}"
+    scoring = read_info(s["scoring"])
+    share = f"{_what(s)} on the test samples. {on_direction(scoring)}".strip()
+    if scoring.is_accuracy:
+        share = "Share of test samples classified correctly."
+    caption = f"{share} {on_chance(scoring, s['data'])}".strip()
     figure = Figure(tuple(panels), caption, key, keynote)
     return (figure, *(_behind(s, m) for m in s["methods"]))
 
@@ -1001,18 +1032,23 @@ def _describe(s: Summary, m: MethodSummary) -> str:
     """Describe a panel for screen readers."""
     names = [shortened(s["names"][side], 26) for side in SIDES]
     a, b = (
-        f"{name} {percent(m[side]['value'])}"
+        f"{name} {written(s, m[side]['value'])}"
         for name, side in zip(names, SIDES, strict=True)
     )
     wins = sum(pair["a"] > pair["b"] for pair in m["pairs"])
     losses = sum(pair["a"] < pair["b"] for pair in m["pairs"])
+    if not s["scoring"]["greater_is_better"]:
+        wins, losses = losses, wins
+    levels = "".join(
+        f" {capitalized(name)}: {written(s, value)}."
+        for name, value, _ in chance_level(read_info(s["scoring"]))
+    )
     gap = m["difference"]
-    by = "" if gap is None else f", difference {points(gap['value'])}"
+    by = "" if gap is None else f", difference {gap_written(s, gap['value'])}"
     return (
-        f"{m['label']}: mean accuracy {a}, {b}{by}. Of "
+        f"{m['label']}: mean {s['scoring']['label']} {a}, {b}{by}. Of "
         f"{count(len(m['pairs']), m['pair_unit'])} {names[0]} is better on "
-        f"{wins}, {names[1]} on {losses}. Majority class: "
-        f"{percent(s['data']['chance'])}."
+        f"{wins}, {names[1]} on {losses}.{levels}"
     )
 
 
@@ -1035,18 +1071,19 @@ def _named(s: Summary) -> list[TableCell]:
 
 def _behind(s: Summary, m: MethodSummary) -> Rows:
     unit = m["pair_unit"]
-    heads: Heads = [f"{unit.capitalize()}!", *_sides(s), "Difference (points)#"]
+    heads: Heads = [f"{unit.capitalize()}!", *_sides(s), f"Difference{_pts(s)}#"]
     rows = [
         (
             pair["label"],
-            percent(pair["a"]),
-            percent(pair["b"]),
-            points(pair["a"] - pair["b"], unit=False),
+            written(s, pair["a"]),
+            written(s, pair["b"]),
+            gap_written(s, pair["a"] - pair["b"], unit=False),
         )
         for pair in m["pairs"]
     ]
-    caption = f"{m['label']}: accuracy per {unit}"
-    folded = f"{m['label']}: the accuracies behind the picture"
+    caption = f"{m['label']}: {s['scoring']['label']} per {unit}"
+    plural = "accuracies" if s["scoring"]["name"] == "accuracy" else "scores"
+    folded = f"{m['label']}: the {plural} behind the picture"
     return table(caption, heads, rows, folded, m["method"])
 
 
@@ -1057,21 +1094,60 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
         alike.setdefault(m["interval"], []).append(m["label"])
         for side, name in zip(SIDES, _named(s), strict=True):
             mean = m[side]
-            spread = points(mean["std"], signed=False, unit=False)
-            row = (name, *in_percent(mean), spread, count(mean["n"], m["unit"]))
+            spread = gap_written(s, mean["std"], signed=False, unit=False)
+            row = (name, *in_unit(s, mean), spread, count(mean["n"], m["unit"]))
             first = (TableCell(m["label"], span=2),) if side == "a" else ()
             rows.append(((*first, *row), m["method"]))
     heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
-    heads += "Standard deviation (points)# | n#"
+    heads += f"Standard deviation{_pts(s)}# | n#"
     notes = [f"{' and '.join(labels)}: {text}." for text, labels in alike.items()]
-    cut = f"Intervals are cut at 0 % and 100 %.{_averaged(s)}"
-    caption = "Mean accuracy of each selector under each method"
+    cut = f"{_cut(s)}{_averaged(s)}"
+    caption = f"Mean {s['scoring']['label']} of each selector under each method"
     return table(caption, heads, rows), Notes((*notes, cut))
+
+
+def _cut(s: Summary | ManySummary) -> str:
+    """Say where intervals are cut."""
+    scoring = read_info(s["scoring"])
+    if scoring.is_accuracy:
+        return "Intervals are cut at 0 % and 100 %."
+    return "Intervals are cut at the smallest and the largest possible score."
 
 
 def _averaged(s: Summary | ManySummary) -> str:
     n = len(s["estimators"])
-    return f" Accuracies are averaged over {n} estimators." if n > 1 else ""
+    plural = "Accuracies" if s["scoring"]["name"] == "accuracy" else "Scores"
+    return f" {plural} are averaged over {n} estimators." if n > 1 else ""
+
+
+def _pts(s: Mapping[str, Any]) -> str:
+    return in_points_or_not(s)
+
+
+def _what(s: Mapping[str, Any]) -> str:
+    return capitalized(s["scoring"]["label"])
+
+
+def _in_unit_of(s: Mapping[str, Any]) -> str:
+    """Write the unit of differences: ", in percentage points of accuracy"."""
+    scoring = read_info(s["scoring"])
+    if scoring.percent:
+        return f", in percentage points of {scoring.label}"
+    better = "" if scoring.greater_is_better else "; less is better"
+    return f", in {scoring.full_label}{better}"
+
+
+def _other_scores(record: Comparison) -> list[Rows]:
+    """Tabulate the means of further scores, which verdicts do not rest on."""
+    rows = []
+    for info in record.scorings[1:]:
+        for method, values in record.values[info.name].items():
+            means = [info.write(float(one.mean())) for one in values]
+            rows.append((info.full_label, method.upper(), *means))
+    heads: Heads = ["Score!", "Method"]
+    heads += [Column(name, number=True) for name in record.names]
+    caption = "Further scores of the same predictions: means over the folds"
+    return [table(caption, heads, rows)] if rows else []
 
 
 def _differences(s: Summary) -> tuple[Block, ...]:
@@ -1084,13 +1160,19 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         if m["unit"] == "fold":
             size = write_size(gap["size"])
         n = _n_differences(m, gap)
-        row = (m["label"], _verdict(s, gap), *in_points(gap), pvalue(gap["pvalue"]))
+        row = (
+            m["label"],
+            _verdict(s, gap),
+            *gap_in_unit(s, gap),
+            pvalue(gap["pvalue"]),
+        )
         rows.append(((*row, size, n), m["method"]))
         notes.append(_on_test(s, m["label"], gap))
-    heads = f"Method! | Verdict~ | Difference (points)#* | {_level(s)} (points)# | "
+    pts = _pts(s)
+    heads = f"Method! | Verdict~ | Difference{pts}#* | {_level(s)}{pts}# | "
     heads += "p-value# | False-positive rate of the test~ | n#"
-    caption = f"{s['names']['a']} minus {s['names']['b']}, in percentage points of "
-    found = table(f"{caption}accuracy", heads, rows)
+    caption = f"{s['names']['a']} minus {s['names']['b']}{_in_unit_of(s)}"
+    found = table(caption, heads, rows)
     return found, Notes((*s["words"]["notes"], *notes, *s["words"]["sizes"]))
 
 
@@ -1107,7 +1189,8 @@ def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
         said += (
             f" The probability that {s['names']['a']} is better is "
             f"{percent(shares['a'])}, that both selectors are practically equivalent "
-            f"(within {points(gap['rope'], signed=False)}) {percent(shares['rope'])}, "
+            f"(within {gap_written(s, gap['rope'], signed=False)}) "
+            f"{percent(shares['rope'])}, "
             f"and that {s['names']['b']} is better {percent(shares['b'])}."
         )
     return said
@@ -1130,14 +1213,19 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
     for side, name in zip(SIDES, _named(s), strict=True):
         gap, reading = s["optimism"][side], READINGS[s["optimism_shown"][side]]
         n = count(first["a"]["n"], first["unit"])
-        rows.append((name, *in_points(gap), n, reading))
-    heads = f"Selector! | OUT {MINUS} IN (points)#* | {_level(s)} (points)# | n# | "
-    caption = "Optimism: accuracy under OUT minus accuracy under IN, in percentage "
-    blocks: list[Block] = [table(f"{caption}points", f"{heads}Reading~", rows)]
+        rows.append((name, *gap_in_unit(s, gap), n, reading))
+    pts, what = _pts(s), s["scoring"]["label"]
+    heads = f"Selector! | OUT {MINUS} IN{pts}#* | {_level(s)}{pts}# | n# | "
+    caption = f"Optimism: {what} under OUT minus {what} under IN"
+    if pts:
+        caption += ", in percentage points"
+    elif not s["scoring"]["greater_is_better"]:
+        caption += "; a loss that is too low is optimistic"
+    blocks: list[Block] = [table(caption, f"{heads}Reading~", rows)]
     blocks += _on_optimism(s)
     if s["bias_imbalance"]:
         listed = ", ".join(
-            f"{method.upper()} {points(value, signed=False)}"
+            f"{method.upper()} {gap_written(s, value, signed=False)}"
             for method, value in s["bias_imbalance"].items()
         )
         note = "Bias imbalance, how unequally a method treats the two selectors, "
@@ -1236,25 +1324,26 @@ def _estimators(s: Summary) -> tuple[Block, ...]:
     for one in s["by_estimator"]:
         for m in one["methods"]:
             gap = m["difference"]
-            found: list[str | TableCell] = [points(m["a"] - m["b"], unit=False)]
+            found: list[str | TableCell] = [gap_written(s, m["a"] - m["b"], unit=False)]
             found += [MISSING] * 3
             if gap is not None:
-                found = [in_points(gap)[0], pvalue(gap["pvalue"])]
+                found = [gap_in_unit(s, gap)[0], pvalue(gap["pvalue"])]
                 found += [count(gap["n"], "pair"), _verdict(s, gap)]
             row = (
                 name_of(one["name"]),
                 m["label"],
-                percent(m["a"]),
-                percent(m["b"]),
+                written(s, m["a"]),
+                written(s, m["b"]),
                 *found,
             )
             rows.append((row, m["method"]))
-    heads: Heads = ["Estimator!", "Method", *_sides(s), "Difference (points)#"]
+    heads: Heads = ["Estimator!", "Method", *_sides(s), f"Difference{_pts(s)}#"]
     n = len(s["by_estimator"])
-    caption = "Mean accuracy with each estimator, and the difference in percentage "
+    caption = f"Mean {s['scoring']['label']} with each estimator, and the difference"
+    caption += " in percentage points" if _pts(s) else ""
     warning = f"{n} estimators are {n} tests: the more tests, the more likely that "
     return (
-        table(f"{caption}points", [*heads, "p-value#", "n#", "Verdict~"], rows),
+        table(caption, [*heads, "p-value#", "n#", "Verdict~"], rows),
         Text(f"{warning}one is wrong.", "note"),
     )
 
@@ -1298,21 +1387,25 @@ def _pair_table(s: Summary) -> Rows:
         if gap is not None:
             better = "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]]
             p, size = bare_pvalue(gap["pvalue"]), write_size(gap["size"])
-            found = [*in_points(gap), p, better, size]
-        means = (percent(m[side]["value"]) for side in SIDES)
+            found = [*gap_in_unit(s, gap), p, better, size]
+        means = (written(s, m[side]["value"]) for side in SIDES)
         rows.append([m["label"], *means, *found, count(m["a"]["n"], m["unit"])])
-    level = f"{_level(s)} (points)#"
-    heads: Heads = ["Selection!", *_sides(s), "Diff. (points)#", level, "p-value#"]
+    level = f"{_level(s)}{_pts(s)}#"
+    heads: Heads = ["Selection!", *_sides(s), f"Diff.{_pts(s)}#", level, "p-value#"]
     return table(_caption(s), [*heads, "Better", "False-positive rate^", "n#"], rows)
 
 
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
-    data = s["data"]
+    data, scoring = s["data"], read_info(s["scoring"])
+    guess = "".join(
+        f", {name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
+    )
     caption = (
-        f"Mean accuracy on {data['name']}: {count(data['n_samples'], 'sample')}, "
+        f"Mean {scoring.full_label} on {data['name']}: "
+        f"{count(data['n_samples'], 'sample')}, "
         f"{s['n_features_to_select']} of {count(data['n_features'], 'feature')} "
-        f"selected, {', '.join(map(name_of, s['estimators']))}, majority class "
-        f"{percent(data['chance'])}{more}. IN: selected anew in each training fold."
+        f"selected, {', '.join(map(name_of, s['estimators']))}{guess}"
+        f"{more}. IN: selected anew in each training fold."
     )
     labels = {m["label"] for m in s["methods"]}
     if "OUT" in labels:
@@ -1393,16 +1486,18 @@ def _ranks(s: ManySummary) -> Figure:
     for m in s["methods"]:
         found = m["friedman"]
         means = [one["means"][m["method"]]["value"] for one in s["selectors"]]
-        notes = [f", mean accuracy {percent(mean)}" for mean in means]
+        what = s["scoring"]["label"]
+        notes = [f", mean {what} {written(s, mean)}" for mean in means]
         verdict = f"Friedman {pvalue(found['pvalue'])}, false-positive rate "
         verdict += f"{write_size(found['size'])}, n = {count(found['n'], 'fold')}"
         panels.append(
             _panel(m, ranks_of(found, s["names"], notes, m["label"]), verdict)
         )
     caption = (
-        "Every fold ranks the selectors by accuracy, 1 for the best; dots are mean "
-        "ranks. A thick line joins selectors whose mean ranks lie within Nemenyi's "
-        "critical difference of each other: these selectors are not distinguished. "
+        f"Every fold ranks the selectors by {s['scoring']['label']}, 1 for the "
+        "best; dots are mean ranks. A thick line joins selectors whose mean ranks lie "
+        "within Nemenyi's critical difference of each other: these selectors are not "
+        "distinguished. "
         "Friedman's test treats folds as independent, which they are not; the measured "
         "false-positive rate of the test stands above, and claims rest on the pairs "
         "below."
@@ -1451,7 +1546,7 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
     columns: Columns = [("Selector!", s["names"])]
     level = _level(s)
     for m in s["methods"]:
-        found = [in_percent(one["means"][m["method"]]) for one in s["selectors"]]
+        found = [in_unit(s, one["means"][m["method"]]) for one in s["selectors"]]
         parts: Columns = [
             (m["label"], [bold(mean) for mean, _ in found]),
             (level, [span for _, span in found]),
@@ -1463,14 +1558,22 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
         ]
     n = count(s["methods"][0]["friedman"]["n"], "fold")
     columns.append(("n#", [n] * len(s["names"])))
+    scoring = read_info(s["scoring"])
+    start = f"{on_direction(scoring)} "
+    if scoring.is_accuracy:
+        start = (
+            "Always predicting the most frequent class is correct for "
+            f"{percent(s['data']['chance'])} of "
+            f"{count(s['data']['n_samples'], 'sample')}. "
+        )
+    elif scoring.chance is not None:
+        start += f"Guessing reaches {scoring.write(scoring.chance)}. "
     note = (
-        "Always predicting the most frequent class is correct for "
-        f"{percent(s['data']['chance'])} of {count(s['data']['n_samples'], 'sample')}. "
-        "Intervals are t intervals over folds, their variance enlarged because "
-        "training sets overlap (Nadeau and Bengio 2003), an approximation; they are "
-        f"cut at 0 % and 100 %.{_averaged(s)}"
+        f"{start.lstrip()}Intervals are t intervals over folds, their variance "
+        "enlarged because training sets overlap (Nadeau and Bengio 2003), an "
+        f"approximation. {_cut(s)}{_averaged(s)}"
     )
-    caption = f"Mean accuracy of each selector, with its {level}, and mean rank"
+    caption = f"Mean {scoring.label} of each selector, with its {level}, and mean rank"
     return by_columns(caption, columns), Text(note, "note")
 
 
@@ -1487,10 +1590,11 @@ def _all_pairs(s: ManySummary, m: ManyMethod) -> Rows:
             verdict = f"{shortened(s['names'][pair['better']])} better"
         names = (s["names"][i] for i in (pair["first"], pair["second"]))
         p, corrected = bare_pvalue(gap["pvalue"]), bare_pvalue(pair["adjusted"])
-        rows.append((*names, *in_points(gap), p, corrected, verdict))
-    heads = f"First! | Second | Difference (points)#* | {_level(s)} (points)# | "
+        rows.append((*names, *gap_in_unit(s, gap), p, corrected, verdict))
+    pts = _pts(s)
+    heads = f"First! | Second | Difference{pts}#* | {_level(s)}{pts}# | "
     heads += "p-value# | Corrected p# | Verdict~"
-    caption = f"{m['label']}: first minus second, in percentage points of accuracy; "
+    caption = f"{m['label']}: first minus second{_in_unit_of(s)}; "
     caption += f"p-values corrected for {count(len(rows), 'pair')}"
     return table(caption, heads, rows, protocol=m["method"])
 
@@ -1512,9 +1616,9 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
         columns += _stability(s, "Stability", [one["stability"] for one in selectors])
     gaps = [one["optimism"] for one in selectors if one["optimism"] is not None]
     if gaps:
-        values, spans = zip(*map(in_points, gaps), strict=True)
-        columns.append((f"OUT {MINUS} IN (points)#", [*values]))
-        columns.append((f"{_level(s)} (points)#", [*spans]))
+        values, spans = zip(*(gap_in_unit(s, g) for g in gaps), strict=True)
+        columns.append((f"OUT {MINUS} IN{_pts(s)}#", [*values]))
+        columns.append((f"{_level(s)}{_pts(s)}#", [*spans]))
     columns.append(_times(one["seconds"] for one in selectors))
     caption = "Number of features, stability, optimism of selecting on all samples "
     blocks: list[Block] = [by_columns(f"{caption}(OUT {MINUS} IN) and time", columns)]
@@ -1538,7 +1642,7 @@ def _many_table(s: ManySummary) -> Rows:
     selectors = s["selectors"]
     columns: Columns = [("Selector!", s["names"])]
     for m in s["methods"]:
-        means = [percent(one["means"][m["method"]]["value"]) for one in selectors]
+        means = [written(s, one["means"][m["method"]]["value"]) for one in selectors]
         columns.append((f"{m['label']}#", means))
         columns.append((f"{m['label']} rank#", _mean_ranks(s, m)))
     steady = [in_numbers(one["stability"])[0] for one in selectors]

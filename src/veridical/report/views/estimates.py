@@ -20,6 +20,7 @@ from veridical._core.numbers import (
     points,
 )
 from veridical._core.records import Setting
+from veridical._core.scoring import ScoreInfo
 from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
 from veridical.evaluation.conclusions import (
@@ -34,6 +35,7 @@ from veridical.evaluation.records import Estimate, Estimates
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
+    ScoreSummary,
     clean,
     concluded,
     covered,
@@ -60,12 +62,14 @@ from veridical.report.view import (
     answer,
     bounded,
     brief,
+    chance_level,
     confidence,
     data_facts,
-    majority,
-    on_majority,
+    on_chance,
+    on_direction,
     paragraph,
     provenance,
+    read_info,
     said_data,
     score,
     score_range,
@@ -170,6 +174,17 @@ class EstimateSummary(TypedDict):
     notes: list[str]
 
 
+class OtherSummary(TypedDict):
+    """Another score of the same predictions, with its first interval."""
+
+    method: str
+    scoring: ScoreSummary
+    value: float
+    low: float | None
+    high: float | None
+    interval: str | None
+
+
 class NoteSummary(TypedDict):
     """A note, and the methods that it is about."""
 
@@ -202,9 +217,11 @@ class EstimatesSummary(TypedDict):
     kind: Literal["estimates"]
     estimator: str
     metric: str
+    scoring: ScoreSummary
     confidence: float
     data: DataInfo | None
     estimates: list[EstimateSummary]
+    others: list[OtherSummary]
     truth: EstimateSummary | None
     settings: dict[str, Setting]
     words: EstimatesWords
@@ -232,8 +249,14 @@ def summarize(record: Estimates) -> Any:
         schema=SCHEMA,
         kind="estimates",
         metric=metric,
+        scoring=_scoring(record),
         confidence=CONFIDENCE,
         estimates=found,
+        others=[
+            _other(lead.method, other)
+            for lead in record.estimates
+            for other in lead.others
+        ],
         truth=truth,
         words=concluded(
             record,
@@ -249,12 +272,16 @@ def summarize(record: Estimates) -> Any:
 @to_json.register
 def summarize_one(record: Estimate) -> Any:
     """Turn one estimate into plain numbers and strings, with its scores."""
-    more = ("estimator", "metric", "data", "scores", "random_state", "settings")
+    more = ("estimator", "metric", "scoring", "data", "scores", "random_state")
     return {
         "kind": "estimate",
         "confidence": CONFIDENCE,
         **_estimate(record, None),
-        **plain({key: getattr(record, key) for key in more}),
+        **plain({key: getattr(record, key) for key in (*more, "settings")}),
+        "others": [
+            {**_other(record.method, one), "scores": plain(one.scores)}
+            for one in record.others
+        ],
         "words": summarize(record.alone)["words"],
     }
 
@@ -286,6 +313,23 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
     return found
 
 
+def _scoring(record: Estimates) -> ScoreInfo:
+    """Return the score; of an accuracy, guessing is the share of the largest class."""
+    scoring = record.estimates[0].scoring
+    if scoring.is_accuracy and record.data is not None:
+        return replace(scoring, chance=record.data.majority_share)
+    return scoring
+
+
+def _other(method: str, estimate: Estimate) -> OtherSummary:
+    """Write another score with its first interval."""
+    kind, (low, high) = next(iter(estimate.intervals.items()), (None, (None, None)))
+    found: OtherSummary = fill(
+        OtherSummary, estimate, method=method, low=low, high=high, interval=kind
+    )
+    return found
+
+
 def _measured(bounds: BoundsSummary) -> list[str]:
     """Say how often intervals of this kind have covered the truth."""
     known = covered(bounds["coverage"])
@@ -296,11 +340,13 @@ def _evidence(record: Estimates) -> list[str]:
     """Say what the headline rests on."""
     lead = leading(record.estimates)
     shown = _estimate(lead, None)
-    unit = _unit(lead.metric)
+    unit = lead.scoring.unit
     said = [
         f"{sentence(lead.method)[:-1]} tested {count(lead.n_test, 'sample')} in "
         f"{count(len(lead.scores), 'split')}."
     ]
+    if not lead.scoring.is_accuracy:
+        said.append(_averaged(lead.scoring))
     if shown["intervals"]:
         first = shown["intervals"][0]
         named = INTERVAL_NAMES.get(first["kind"], first["kind"])
@@ -310,7 +356,7 @@ def _evidence(record: Estimates) -> list[str]:
     if len(values) > 1:
         spread = f"The estimates of the {len(values)} methods range from "
         spread += score_range(min(values), max(values), unit)
-        if record.data is not None and unit == "percent":
+        if record.data is not None and lead.scoring.is_accuracy:
             share = percent(record.data.majority_share)
             spread += "; always predicting the most frequent class is correct for "
             spread += share
@@ -321,7 +367,7 @@ def _evidence(record: Estimates) -> list[str]:
         if record.data is not None:
             samples = count(record.data.n_samples, "sample")
         said.append(
-            f"The truth is the {name_of(truth.metric)} of the classifier that is "
+            f"The truth is the {truth.scoring.label} of the classifier that is "
             f"trained on all {samples}, on {count(truth.n_test, 'fresh sample')} "
             f"({write_interval(truth)})."
         )
@@ -363,8 +409,15 @@ def _methods(estimates: list[EstimateSummary]) -> list[str]:
     return [text for text in dict.fromkeys(kinds) if text]
 
 
-def _unit(metric: str) -> ValueUnit:
-    return "percent" if metric == "accuracy" else "number"
+def _averaged(scoring: ScoreInfo) -> str:
+    """Say how the score was put together from the splits, and which way is better."""
+    how = "the mean over the splits"
+    if scoring.averaging == "pooled":
+        how = "computed from the test samples of all splits together"
+    said = f"The {scoring.full_label} is {how}. {on_direction(scoring)}".strip()
+    if scoring.positive is not None:
+        said += f" The positive class is {scoring.positive}."
+    return said
 
 
 # -- the view --------------------------------------------------------------------------
@@ -380,8 +433,8 @@ def show_one(record: Estimate) -> View:
 def show(record: Estimates) -> View:
     """Show estimates side by side, with their intervals, and what is doubtful."""
     s: EstimatesSummary = summarize(record)
-    words, data, metric = s["words"], s["data"], name_of(s["metric"])
-    against = data is not None and s["metric"] == "accuracy"
+    words, data, metric = s["words"], s["data"], s["scoring"]["label"]
+    against = data is not None and s["scoring"]["chance"] is not None
     badges = BADGES if against else AN_ESTIMATE
     facts = [] if data is None else [*data_facts(data)]
     estimator = name_of(s["estimator"])
@@ -391,7 +444,11 @@ def show(record: Estimates) -> View:
     heading = "The estimates side by side" if several else "The estimate"
     sections = [
         Section(heading, (_figure(s),), first=True),
-        Section("The numbers", (figures, *_details(s), Notes(notes)), first=True),
+        Section(
+            "The numbers",
+            (figures, *_others(s), *_details(s), Notes(notes)),
+            first=True,
+        ),
     ]
     if words["notes"]:
         doubts = tuple(
@@ -407,7 +464,7 @@ def show(record: Estimates) -> View:
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, words["methods"], facts[-1:]),
-        tables=(_for_paper(s, figures),),
+        tables=(_for_paper(s, figures), *_others(s)),
         method=paragraph(
             s["settings"],
             [
@@ -442,9 +499,9 @@ def _assumed(s: EstimatesSummary) -> list[str]:
 
 
 def _figure(s: EstimatesSummary) -> Figure:
-    unit, data, truth = _unit(s["metric"]), s["data"], s["truth"]
-    metric = name_of(s["metric"])
-    against = data is not None and unit == "percent"
+    scoring = read_info(s["scoring"])
+    unit, data, truth, metric = scoring.unit, s["data"], s["truth"], scoring.label
+    against = data is not None and scoring.chance is not None
     marks = tuple(
         Mark(
             e["method"],
@@ -462,22 +519,23 @@ def _figure(s: EstimatesSummary) -> Figure:
         )
         for e in s["estimates"]
     ]
-    levels: tuple[Level, ...] = majority(data) if against else ()
+    levels: tuple[Level, ...] = chance_level(scoring) if against else ()
     if truth is not None:
         levels += (Level("truth", truth["value"], solid=True),)
         said.append(f"the truth is {score(truth['value'], unit)}")
-    if against:
-        said.append(f"majority class {percent(data['chance'])}")  # type: ignore[index]
+    said += [f"{level.name} {score(level.value, unit)}" for level in levels[:against]]
     what = "Share of new samples classified correctly"
     caption = (
-        f"{what if unit == 'percent' else f'The {metric} on new samples'}, as each "
+        f"{what if scoring.is_accuracy else f'The {metric} on new samples'}, as each "
         f"method estimates it, with its {confidence(s['confidence'])} where one is "
         "valid; thinner lines are further intervals, named in the table."
     )
     if s["words"]["notes"]:
         caption += " A ring marks an estimate that a note below doubts."
     if against:
-        caption += f" {on_majority(data)}"
+        caption += f" {on_chance(scoring, data)}"
+    if not scoring.greater_is_better:
+        caption += f" {on_direction(scoring)}"
     if truth is not None:
         fresh = count(truth["n_test"], "fresh sample")
         caption += f" The solid line is the truth, from {fresh}."
@@ -486,10 +544,11 @@ def _figure(s: EstimatesSummary) -> Figure:
 
 
 def _table(s: EstimatesSummary) -> Rows:
-    unit, truth = _unit(s["metric"]), s["truth"]
+    scoring = read_info(s["scoring"])
+    unit, truth = scoring.unit, s["truth"]
     in_points = " (points)" if unit == "percent" else ""
     off = f"Estimate {MINUS} truth{in_points}# | " if truth is not None else ""
-    heads = f"Method!~ | {sentence(name_of(s['metric']))[:-1]}# | {off}"
+    heads = f"Method!~ | {sentence(scoring.label)[:-1]}# | {off}"
     heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
     heads += f"Standard deviation of splits{in_points}#^ | Samples# | Splits#^"
     rows = [row for e in s["estimates"] for row in _rows(e, s, unit)]
@@ -497,8 +556,32 @@ def _table(s: EstimatesSummary) -> Rows:
         lone: EstimateSummary = {**truth, "method": "the truth", "std": None}
         lone["intervals"] = truth["intervals"][:1]
         rows += _rows(lone, s, unit)
-    caption = f"Estimated {name_of(s['metric'])} by each method, with its intervals"
+    caption = f"Estimated {scoring.full_label} by each method, with its intervals"
     return table(caption, heads, rows)
+
+
+def _others(s: EstimatesSummary) -> list[Rows]:
+    """List the other scores of the same predictions, where there are any."""
+    several = len(s["estimates"]) > 1
+    rows = []
+    for one in s["others"]:
+        info = read_info(one["scoring"])
+        rows.append(
+            (
+                *([one["method"]] if several else []),
+                info.full_label,
+                info.write(one["value"]),
+                info.write_range(one["low"], one["high"]),
+                one["interval"] or "none valid",
+                info.averaging,
+                info.write(info.chance),
+                "more" if info.greater_is_better else "less",
+            )
+        )
+    heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
+    heads += f"{confidence(s['confidence'])}# | Kind | Over splits | Guessing# | "
+    caption = "Other scores of the same predictions"
+    return [table(caption, f"{heads}Better^", rows)] if rows else []
 
 
 def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]:
@@ -534,8 +617,9 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
 
 def _details(s: EstimatesSummary) -> list[Rows]:
     """List the intermediate results of the methods, where there are any."""
+    unit = read_info(s["scoring"]).unit
     rows = [
-        (e["method"], DETAILS.get(key, key), _detail(key, value, _unit(s["metric"])))
+        (e["method"], DETAILS.get(key, key), _detail(key, value, unit))
         for e in s["estimates"]
         for key, value in e["details"].items()
     ]
@@ -551,10 +635,13 @@ def _detail(key: str, value: float, unit: ValueUnit) -> str:
 
 def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
     known = [] if s["data"] is None else [said_data(s["data"])]
-    if s["data"] is not None and s["metric"] == "accuracy":
-        known.append(f"majority class {percent(s['data']['chance'])}")
+    scoring = read_info(s["scoring"])
+    if s["data"] is not None:
+        known += [
+            f"{name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
+        ]
     where = f" ({'; '.join(known)})" if known else ""
-    metric = sentence(name_of(s["metric"]))[:-1]
+    metric = sentence(scoring.full_label)[:-1]
     caption = f"{metric} of {name_of(s['estimator'])}{where}."
     return replace(figures, caption=caption)
 

@@ -7,19 +7,22 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import count, number, percent, percent_range
+from veridical._core.numbers import MISSING, count, number, percent, percent_range
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
-from veridical.evaluation.conclusions import INTERVALS, say_coverage
+from veridical.evaluation.conclusions import INTERVALS, say_coverage, write_plain
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
     IntervalSummary,
+    ScoreResultSummary,
+    ScoreSummary,
     clean,
     concluded,
     fill,
+    finite,
     plain,
     to_json,
 )
@@ -44,8 +47,8 @@ from veridical.report.view import (
     on_majority,
     paragraph,
     provenance,
+    read_info,
     said_data,
-    score,
     table,
     view,
 )
@@ -65,6 +68,14 @@ BADGES = {
     "no": "Worse than the majority class",
 }
 
+
+#: The same for other scores than accuracy.
+BADGES_OF_SCORES = {
+    "yes": "Better than guessing",
+    "care": "Better than guessing, but the list is not stable",
+    "open": "Not shown to be better than guessing",
+    "no": "Worse than guessing",
+}
 
 ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
@@ -161,6 +172,10 @@ class SelectionSummary(TypedDict):
     consensus: list[str]
     n_supported: int
     stability: IntervalSummary | None
+    scoring: ScoreSummary
+    scores: list[ScoreResultSummary]
+    size_scores: list[IntervalSummary]
+    best_size: int
     classes: list[ClassInfo]
     sizes: list[SizeInfo]
     size_intervals: list[IntervalSummary]
@@ -235,18 +250,24 @@ def _evidence(record: Selection) -> str:
     return said
 
 
+def _coverage(record: Selection) -> str:
+    """Say how often such intervals cover the truth; measured for accuracy only."""
+    return say_coverage(record.coverage if record.scoring.is_accuracy else None)
+
+
 def _remarks(record: Selection) -> list[str]:
     said = [
-        f"The interval of the accuracy: {INTERVALS[record.interval]}. "
-        f"{say_coverage(record.coverage)} The intervals of classes are Wilson's for "
-        "independent samples.",
-        "The features listed were selected on all samples; the accuracy is that of "
-        "the selection procedure, not of this list itself.",
+        f"The interval of the {record.scoring.label}: "
+        f"{INTERVALS[record.score_interval]}. {_coverage(record)} The intervals of "
+        "classes are Wilson's for independent samples.",
+        f"The features listed were selected on all samples; the {record.scoring.label} "
+        "is that of the selection procedure, not of this list itself.",
     ]
     if len(record.sizes) > 1:
         said.append(
-            "Do not choose the number of features by the accuracies in the picture and "
-            "then report the accuracy at that number: that accuracy is too high. "
+            f"Do not choose the number of features by the {_plural(record)} in the "
+            f"picture and then report the {record.scoring.label} at that number: it is "
+            f"too {'high' if record.scoring.greater_is_better else 'low'}. "
             "Decide the number beforehand, or choose it inside the folds."
         )
     if record.fold_alphas:
@@ -256,6 +277,10 @@ def _remarks(record: Selection) -> list[str]:
             f"{low:.2g} to {high:.2g}."
         )
     return said
+
+
+def _plural(record: Selection) -> str:
+    return "accuracies" if record.scoring.is_accuracy else "scores"
 
 
 # -- the view --------------------------------------------------------------------------
@@ -276,8 +301,10 @@ def show(record: Selection) -> View:
         chosen = ", chosen by accuracy" if s["alphas"] else ""
         facts.append(Fact("Alpha", f"{s['alpha']:.2g}{chosen}"))
     features, classes = _features(s), _classes(s)
+    scoring = read_info(s["scoring"])
+    what = capitalized(scoring.label)
     sections = [
-        Section("Accuracy of the selection", (_figure(s),), first=True),
+        Section(f"{what} of the selection", (*_scores(s), _figure(s)), first=True),
         Section("The selected features", _feature_blocks(s, features), first=True),
         Section("Accuracy by class", (classes,)),
     ]
@@ -286,24 +313,50 @@ def show(record: Selection) -> View:
         blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]
         if len(s["sizes"]) > 1:
             blocks.append(_sizes(s))
-        sections.append(Section("Accuracy by number of features", tuple(blocks)))
-    accuracy = f"{percent(s['accuracy'])} ({percent_range(s['low'], s['high'])})"
+        sections.append(Section(f"{what} by number of features", tuple(blocks)))
+    found = record.score
+    span = scoring.write_range(*(finite(bound) for bound in found[1:]))
+    reached = f"{scoring.write(found.value)} ({span})"
+    does = f"has {scoring.full_label} {reached} on new samples"
+    if scoring.is_accuracy:
+        does = f"classifies {reached} of new samples correctly"
     caption = (
         f"Features selected by {selector} ({said_data(s['data'])}). "
-        f"{capitalized(estimator)} classifies {accuracy} of new samples correctly "
-        "where features are selected anew in every training set."
+        f"{capitalized(estimator)} {does} where features are selected anew in every "
+        "training set."
     )
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
         question="Which features, and how good are they?",
-        **answer(words, BADGES),
+        **answer(words, BADGES if scoring.is_accuracy else BADGES_OF_SCORES),
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, (), models),
-        tables=(replace(features, caption=caption), classes),
+        tables=(replace(features, caption=caption), *_scores(s), classes),
         method=paragraph(s["settings"], _method(s)),
         remarks=(words["evidence"], *_support(s), *words["notes"]),
     )
+
+
+def _scores(s: SelectionSummary) -> list[Rows]:
+    """List all scores, where there are others than accuracy."""
+    rows = []
+    for one in s["scores"]:
+        info, found = read_info(one["scoring"]), one["score"]
+        rows.append(
+            (
+                info.full_label,
+                info.write(found["value"]),
+                info.write_range(found["low"], found["high"]),
+                one["interval"] or "none valid",
+                info.averaging,
+                info.write(info.chance),
+                "more" if info.greater_is_better else "less",
+            )
+        )
+    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
+    caption = "Scores of the whole procedure, from the same predictions"
+    return [table(caption, f"{heads}Better^", rows)] if rows else []
 
 
 def _figure(s: SelectionSummary) -> Figure:
@@ -343,7 +396,8 @@ def _features(s: SelectionSummary) -> Rows:
 def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | TableCell]:
     n, total = f["n_folds"], s["n_folds"]
     times = TableCell(f"{n} of {total}", share=n / total)
-    return [f["name"], str(f["index"]), score(f["score"], "number"), times]
+    own = MISSING if f["score"] is None else write_plain(f["score"])
+    return [f["name"], str(f["index"]), own, times]
 
 
 def _support(s: SelectionSummary) -> list[str]:
@@ -410,6 +464,20 @@ def _classes(s: SelectionSummary) -> Rows:
 
 
 def _sizes(s: SelectionSummary) -> Rows:
+    scoring = read_info(s["scoring"])
+    if s["size_scores"]:
+        pairs = zip(s["sizes"], s["size_scores"], strict=True)
+        rows = [
+            (
+                str(one["size"]) + (" (best)" if one["size"] == s["best_size"] else ""),
+                scoring.write(span["value"]),
+                scoring.write_range(span["low"], span["high"]),
+            )
+            for one, span in pairs
+        ]
+        heads = f"Features#! | {capitalized(scoring.label)}#* | 95 % interval#"
+        caption = f"Cross-validated {scoring.full_label} with the first features"
+        return table(caption, heads, rows, "The numbers behind the first picture")
     none: IntervalSummary = {"value": 0.0, "low": None, "high": None}
     spans = s["size_intervals"] or [none] * len(s["sizes"])
     rows = [
@@ -427,17 +495,22 @@ def _sizes(s: SelectionSummary) -> Rows:
 
 def _method(s: SelectionSummary) -> list[str]:
     splits = s["settings"].get("cross-validation", f"{s['n_folds']} folds")
+    scoring = read_info(s["scoring"])
+    what, kind = scoring.full_label, s["interval"]
+    found: Any = {"value": s["accuracy"], "low": s["low"], "high": s["high"]}
+    if s["scores"]:
+        found, kind = s["scores"][0]["score"], s["scores"][0]["interval"]
     chosen = ""
     if s["fold_alphas"]:
         chosen = " The exponent alpha was chosen inside every training set."
     said = [
         f"From {said_data(s['data'])}, {name_of(s['selector'])} selected "
         f"{count(s['n_features_to_select'], 'feature')} on all samples.",
-        f"The accuracy is that of the whole procedure, by {splits}: in each training "
+        f"The {what} is that of the whole procedure, by {splits}: in each training "
         f"set the features were selected anew and {name_of(s['estimator'])} was "
         f"trained anew.{chosen}",
-        f"It is {percent(s['accuracy'])} on {count(s['n_test'], 'sample')} "
-        f"({percent_range(s['low'], s['high'])}; {INTERVALS[s['interval']]}).",
+        f"It is {scoring.write(found['value'])} on {count(s['n_test'], 'sample')} "
+        f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
     ]
     if s["stability"] is not None:
         said.append(
@@ -460,17 +533,19 @@ def curves(record: Selection) -> list[Curves]:
     """
     drawn = []
     if len(record.sizes) > 1:
-        spans = record.size_intervals or tuple(
-            Interval(v, v, v) for v in record.size_accuracy
-        )
-        values = [Interval(*(100 * bound for bound in span)) for span in spans]
-        title = "Accuracy with the first features"
-        if record.size_intervals:
+        scoring = record.scoring
+        factor = 100 if scoring.percent else 1
+        values = [
+            Interval(*(factor * bound for bound in one)) for one in record.by_size
+        ]
+        title = f"{capitalized(scoring.label)} with the first features"
+        if record.size_intervals or record.size_scores:
             title += ", with 95 % intervals as a band"
+        if not scoring.greater_is_better:
+            title += "; less is better"
         places = [str(size) for size in record.sizes]
-        drawn.append(
-            _drawn(title, "accuracy, %", "features", places, "cross-validated", values)
-        )
+        unit = f"{scoring.label}, %" if scoring.percent else scoring.label
+        drawn.append(_drawn(title, unit, "features", places, "cross-validated", values))
     for name, path in record.paths.items():
         if len(path) > 1:
             label = clean(name)
