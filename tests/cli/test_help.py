@@ -114,7 +114,8 @@ VERBS = (
 
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
-    *("--target", "--drop", "--selector", "--selectors", "--alpha", "--relevance"),
+    *("--target", "--drop", "--header", "--classes"),
+    *("--selector", "--selectors", "--alpha", "--relevance"),
     *("--features", "--first", "--selected", "--estimator", "--cv"),
     *(
         "--test",

@@ -59,6 +59,8 @@ def audit(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -112,7 +114,9 @@ def audit(
 
     The exit status is 1 where a finding is an error or a warning.
     """
-    common = options.begin("audit", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     request = AuditRequest(
         **common,
         estimator=estimator,

@@ -60,6 +60,8 @@ def compare(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -115,7 +117,9 @@ def compare(
     p-values adjusted for the number of pairs, and by their mean ranks.
     """
     chosen = _names(selectors)
-    common = options.begin("compare", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     request = CompareRequest(
         **common,
         selectors=chosen,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request, make_procedure, read_data
+from veridical.cli.requests import Request, make_procedure
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -62,6 +62,8 @@ def estimate(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -103,7 +105,9 @@ def estimate(
     """
     from veridical._core.errors import InputError
 
-    common = options.begin("estimate", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
@@ -138,8 +142,7 @@ def estimate(
 def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
-    assert request.data is not None
-    X, y, name = read_data(request.data, request.target, request.drop)
+    X, y, name = request.read_file()
     data = read_table(X, y)
     request = request.complete(*X.shape)
     estimator = _procedure(request, X)

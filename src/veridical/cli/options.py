@@ -38,6 +38,22 @@ Drop = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
 ]
+Header = Annotated[
+    str | None,
+    optional(
+        "yes|no",
+        "Whether the first row of a CSV file holds the names of the columns. "
+        r"\[default: by its content]",
+        autocompletion=names.completer(["yes", "no"]),
+    ),
+]
+Classes = Annotated[
+    bool,
+    flag(
+        "--classes",
+        "Take every number of the target as a class, however many numbers there are.",
+    ),
+]
 Features = Annotated[
     str | None,
     optional(
@@ -162,6 +178,8 @@ def begin(
     data: Path | None,
     target: str | None,
     drop: Iterable[str] | None,
+    header: str | None,
+    classes: bool,
     seed: int,
     jobs: int,
     *,
@@ -169,27 +187,43 @@ def begin(
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
-    check_target(verb, data, target, drop)
+    named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    named += [("--header", header), ("--classes", "" if classes else None)]
+    _refuse_without_data(verb, data, named)
     check_numbers(seed, jobs)
-    return {"data": data, "target": target, "drop": tuple(drop or ()), "seed": seed}
+    return {
+        "data": data,
+        "target": target,
+        "drop": tuple(drop or ()),
+        "header": read_header(header),
+        "classes": classes,
+        "seed": seed,
+    }
 
 
-def check_target(
-    verb: str,
-    data: Path | None,
-    target: str | None,
-    drop: Iterable[str] | None = None,
+def _refuse_without_data(
+    verb: str, data: Path | None, options: Iterable[tuple[str, str | None]]
 ) -> None:
-    """Raise if a column is named although there is no file."""
+    """Raise if an option is about a file although there is none."""
     from veridical._core.errors import InputError
 
-    named = [("--target", target), *(("--drop", column) for column in drop or ())]
-    for option, column in named:
-        if data is None and column is not None:
-            raise InputError(
-                f"{option} {column} names a column, but there is no file; give it "
-                f"first: veridical {verb} DATA {option} COLUMN"
-            )
+    for option, value in options:
+        if data is not None or value is None:
+            continue
+        says, form = "is given", f"{option} {value}".strip()
+        if option in ("--target", "--drop"):
+            says, form = "names a column", f"{option} COLUMN"
+        raise InputError(
+            f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "
+            f"first: veridical {verb} DATA {form}"
+        )
+
+
+def read_header(given: str | None) -> bool | None:
+    """Read ``--header``: whether the first row holds names; None if not given."""
+    if given is None:
+        return None
+    return check_choice("--header", given, ("yes", "no")) == "yes"
 
 
 def check_numbers(seed: int, jobs: int = 1) -> None:

@@ -29,6 +29,10 @@ class Request:
         The column with the class.
     drop : tuple of str
         Columns to leave out.
+    header : bool or None
+        Whether the first row of a CSV file holds names; None if its content decides.
+    classes : bool
+        Whether every number of the target is a class.
     seed : int
         Seed of everything random.
     """
@@ -36,6 +40,8 @@ class Request:
     data: Path | None
     target: str | None
     drop: tuple[str, ...]
+    header: bool | None
+    classes: bool
     seed: int
 
     @abstractmethod
@@ -51,6 +57,9 @@ class Request:
             words += ["--target", self.target]
         for column in self.drop:
             words += ["--drop", column]
+        if self.header is not None:
+            words += ["--header", "yes" if self.header else "no"]
+        words += ["--classes"] * self.classes
         return shlex.join([*words, *map(str, options), "--seed", str(self.seed)])
 
     def read_data(
@@ -59,7 +68,13 @@ class Request:
         """Read the data, or draw them from a source; return X, y and a name."""
         if self.data is None:
             return *draw(), f"{source} source"
-        return read_data(self.data, self.target, self.drop)
+        return self.read_file()
+
+    def read_file(self) -> tuple[Any, Any, str]:
+        """Read the file; raise if the target measures something; return X, y, name."""
+        assert self.data is not None
+        X, y, name = read_data(self.data, self.target, self.drop, header=self.header)
+        return X, _read_classes(y, self.target, name, classes=self.classes), name
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
@@ -70,7 +85,11 @@ class Request:
 
 
 def read_data(
-    data: Path, target: str | None, drop: Iterable[str] = ()
+    data: Path,
+    target: str | None,
+    drop: Iterable[str] = (),
+    *,
+    header: bool | None = None,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -82,6 +101,8 @@ def read_data(
         The column that holds the class.
     drop : iterable of str
         Columns to leave out, one at a time or with commas between them.
+    header : bool, optional
+        Whether the first row of a CSV file holds names; None decides by its content.
 
     Returns
     -------
@@ -94,7 +115,8 @@ def read_data(
         If it does not exist or cannot be read; similar names are suggested.
     """
     with warnings.catch_warnings(record=True) as caught:
-        X, y, name = _read(data, target)
+        warnings.simplefilter("always")
+        X, y, name = _read(data, target, header)
     X, dropped = _without(X, list(drop), target)
     for warning in caught:
         # A dropped column needs no warning.
@@ -103,25 +125,37 @@ def read_data(
     return X, y, name
 
 
-def _read(data: Path, target: str | None) -> tuple[Any, Any, str]:
+def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> Any:
+    """Return the labels; raise if they are measurements and not meant as classes."""
+    from veridical._core.reading import refuse_measurements
+
+    if classes:
+        return (y.astype(int) if y.dtype.kind == "f" else y).astype(str)
+    column = "The labels" if target is None else f"The values of column {target!r}"
+    refuse_measurements(y, f"{column} of {name}")
+    return y
+
+
+def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
     from veridical.datasets import available, load, read
     from veridical.datasets.loading import locate
 
     text = str(data)
     if data.expanduser().exists():
-        return *read(data, target), data.name
+        return *read(data, target, header=header), data.name
     if not (text.startswith("openml:") or text in available()):
         raise InputError(_not_found(data))
     found = locate(text)
     if found is not None:
         path, own = found
-        return *read(path, own if target is None else target), text
-    if target is not None:
-        raise InputError(
-            f"--target {target} is for files; the source {text} has its own target. "
-            "Leave it out."
-        )
+        return *read(path, own if target is None else target, header=header), text
+    for option, given in (("--target", target), ("--header", header)):
+        if given is not None:
+            raise InputError(
+                f"{option} is for files; the source {text} has its own target and "
+                "names. Leave it out."
+            )
     return *load(text), f"{text} source"
 
 

@@ -47,6 +47,8 @@ def select(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
@@ -83,7 +85,9 @@ def select(
     cross-validation features are selected, and alpha is chosen, on the training
     samples only. It is shown by class, and for every number of features.
     """
-    common = options.begin("select", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     options.read_method(cv)
     request = SelectRequest(
         **common,
