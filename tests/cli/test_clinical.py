@@ -131,3 +131,70 @@ def test_codes_of_classes_are_classes(y):
     from veridical._core.reading import refuse_measurements
 
     assert refuse_measurements(y, "The labels") is None
+
+
+# -- identifiers -----------------------------------------------------------------------
+
+
+def with_ids(table, **columns):
+    frame = pd.read_csv(table)
+    for name, values in columns.items():
+        frame.insert(0, name, values)
+    frame.to_csv(table, index=False)
+    return table
+
+
+@pytest.mark.parametrize(
+    "verb", ["select", "estimate", "compare", "audit", "probabilities"]
+)
+def test_an_identifier_is_an_error_with_its_cure(run, table, verb):
+    with_ids(table, Name=[f"case {i}" for i in range(60)])
+    result = run(verb, table, "--target", "kind")
+    assert result.exit_code == 2
+    assert "column 'Name' differs in every sample" in result.stderr
+    assert result.stderr.rstrip().endswith("add --drop Name.")
+    assert result.stdout == ""
+
+
+def test_all_identifiers_are_named_at_once(run, table):
+    with_ids(
+        table,
+        subject=[f"S{i // 3}" for i in range(60)],
+        **{"a, b": [f"r{i}" for i in range(60)]},
+    )
+    words = ("estimate", table, "--target", "kind", *QUICK)
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "--drop 'a, b' --drop subject." in result.stderr
+    # What is proposed works, and what is left to say is said.
+    result = run(*words, "--drop", "a, b", "--drop", "subject")
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "Note: Column 'subject' of table.csv names 20 subjects"
+    )
+    assert "give --groups subject" in result.stderr
+
+
+def test_numbers_that_identify_are_a_note(run, table):
+    with_ids(table, patient_id=np.arange(60), weight=np.arange(60) + 50)
+    result = run("estimate", table, "--target", "kind", *QUICK)
+    assert result.exit_code == 0
+    assert "column 'patient_id' differs in every sample" in result.stderr
+    assert "--drop patient_id, unless it is a measurement" in result.stderr
+    assert "weight" not in result.stderr
+
+
+@pytest.mark.parametrize("drop", [(), ("--drop", "id")])
+def test_identifiers_with_a_stem_are_several_samples_of_a_subject(run, table, drop):
+    with_ids(table, id=[f"phon_R01_S{i // 6:02}_{i % 6 + 1}" for i in range(60)])
+    result = run("estimate", table, "--target", "kind", *QUICK, *drop)
+    assert result.exit_code == (0 if drop else 2)
+    assert "several samples of each of 10 subjects" in result.stderr
+    assert "give --groups" in result.stderr
+
+
+def test_stems_that_are_the_classes_are_no_subjects(run, table):
+    kind = pd.read_csv(table)["kind"]
+    with_ids(table, id=[f"{k}{i % 2}_{i % 15}_{i}" for i, k in enumerate(kind)])
+    result = run("estimate", table, "--target", "kind", *QUICK, "--drop", "id")
+    assert (result.exit_code, result.stderr) == (0, "")

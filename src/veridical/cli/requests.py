@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import methodcaller
 from pathlib import Path
@@ -73,7 +73,9 @@ class Request:
     def read_file(self) -> tuple[Any, Any, str]:
         """Read the file; raise if the target measures something; return X, y, name."""
         assert self.data is not None
-        X, y, name = read_data(self.data, self.target, self.drop, header=self.header)
+        X, y, name = read_data(
+            self.data, self.target, self.drop, header=self.header, strict=True
+        )
         return X, _read_classes(y, self.target, name, classes=self.classes), name
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
@@ -90,6 +92,7 @@ def read_data(
     drop: Iterable[str] = (),
     *,
     header: bool | None = None,
+    strict: bool = False,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -103,6 +106,8 @@ def read_data(
         Columns to leave out, one at a time or with commas between them.
     header : bool, optional
         Whether the first row of a CSV file holds names; None decides by its content.
+    strict : bool, default=False
+        Whether identifiers that are text are errors; otherwise they are notes.
 
     Returns
     -------
@@ -113,16 +118,104 @@ def read_data(
     ------
     InputError
         If it does not exist or cannot be read; similar names are suggested.
+
+    Warns
+    -----
+    UserWarning
+        If a column looks like an identifier, or samples like those of the same subject.
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         X, y, name = _read(data, target, header)
+    whole = X
     X, dropped = _without(X, list(drop), target)
+    found = _find_identifiers(whole, y)
     for warning in caught:
-        # A dropped column needs no warning.
-        if not any(repr(column) in str(warning.message) for column in dropped):
+        # A dropped column needs no warning, and identifiers have one with the cure.
+        if not any(repr(c) in str(warning.message) for c in (*dropped, *found)):
             warnings.warn(warning.message, warning.category, stacklevel=2)
+    _tell_groups(whole, y, found, name)
+    _tell_identifiers(whole, {c: k for c, k in found.items() if c in X}, name, strict)
     return X, y, name
+
+
+def _find_identifiers(X: Any, y: Any) -> dict[Any, Any]:
+    """Find columns that identify samples, or more subjects than there are classes."""
+    from veridical.datasets.identifiers import find_identifiers
+
+    if not hasattr(X, "columns"):
+        return {}
+    return {
+        column: kind
+        for column, kind in find_identifiers(X).items()
+        if kind == "identifier" or _are_many(X[column], y)
+    }
+
+
+def _are_many(subjects: Any, y: Any) -> bool:
+    """Return whether there are too many subjects for kinds of samples."""
+    import pandas as pd
+
+    return bool(pd.Series(subjects).nunique() > 2 * pd.Series(y).nunique())
+
+
+def _tell_groups(X: Any, y: Any, found: Mapping[Any, Any], name: str) -> None:
+    """Warn of several samples of one subject, by its column or by identifiers."""
+    from veridical.datasets.identifiers import find_groups_in_ids
+
+    said = option = None
+    for column, kind in sorted(found.items(), key=lambda one: one[1] != "subjects"):
+        if kind == "subjects":
+            n_subjects = X[column].nunique()
+            said = f"Column {column!r} of {name} names {n_subjects} subjects, most of "
+            said += f"them with several samples in these {len(X)}"
+            option = f"--groups {shlex.quote(str(column))}"
+            break
+        groups = find_groups_in_ids(X[column])
+        if groups is not None and _are_many(groups[0], y):
+            said = f"The values of column {column!r} of {name} look like several "
+            said += f"samples of each of {groups[1]}"
+            option = "--groups"
+            break
+    if said is not None:
+        warnings.warn(
+            f"{said}. Samples of one subject are not independent: an accuracy is too "
+            f"high if they are in training and test set at once; give {option}.",
+            stacklevel=3,
+        )
+
+
+def _tell_identifiers(
+    X: Any, found: Mapping[Any, Any], name: str, strict: bool
+) -> None:
+    """Raise, or warn, if a column that is used identifies samples or subjects."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import listing
+
+    words = {
+        "identifier": "differs in every sample, as an identifier does",
+        "subjects": "says which subject a sample comes from",
+    }
+    numbers = [column for column in found if X[column].dtype.kind != "O"]
+    texts = [column for column in found if column not in numbers]
+    for columns in (numbers, texts):
+        if not columns:
+            continue
+        about = listing(f"column {c!r} {words[found[c]]}" for c in columns)
+        said = f"In {name}, {about}: nothing can be learned from "
+        said += f"{'it' if len(columns) == 1 else 'them'} about new samples; "
+        if strict and columns is texts:
+            raise InputError(f"{said}add {_drop_option(columns)}.")
+        unless = ", unless it is a measurement" if columns is numbers else ""
+        warnings.warn(f"{said}add {_drop_option(columns)}{unless}.", stacklevel=3)
+
+
+def _drop_option(columns: Sequence[Any]) -> str:
+    """Write the option that leaves columns out, as a shell takes it."""
+    names = [str(column) for column in columns]
+    if any("," in name for name in names):
+        return " ".join(f"--drop {shlex.quote(name)}" for name in names)
+    return f"--drop {shlex.quote(','.join(names))}"
 
 
 def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> Any:
