@@ -625,10 +625,13 @@ def refuse_missing_or_infinite(
         value = float(values[row, j])
     column = f"column {show(j if names is None else names[j])}"
     if np.isnan(value):
+        cure = for_users(
+            "impute them (SimpleImputer in a pipeline, say)",
+            "add --impute median, where the verb has it,",
+        )
         raise InputError(
             f"Input {name} contains NaN: {column}, row {row}, is missing. {reader} "
-            "does not accept missing values; impute them (SimpleImputer in a pipeline, "
-            "say) or drop the row."
+            f"does not accept missing values; {cure} or drop the row."
         )
     raise InputError(
         f"Input {name} contains inf: {column}, row {row}, is infinite; replace it by a "

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request, make_procedure
+from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -24,7 +24,7 @@ SOURCE, N_TRAIN, N_FRESH = "linear", 125, 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateRequest(Request):
+class EstimateRequest(PreparedRequest):
     """A request to ``veridical estimate``."""
 
     estimator: str
@@ -64,6 +64,9 @@ def estimate(
     drop: options.Drop = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -120,6 +123,7 @@ def estimate(
         options.read_method(name)
     request = EstimateRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         estimator=estimator,
         selector=selector,
         features=wanted,
@@ -177,7 +181,8 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
 
 
 def _procedure(request: EstimateRequest, X: Any) -> Any:
-    return make_procedure(request.estimator, X, request.selector, request.features)
+    prepared = request.preparation(X)
+    return prepared.procedure(request.estimator, X, request.selector, request.features)
 
 
 def _estimates(
@@ -243,5 +248,5 @@ def _record(
         "random_state": request.seed,
         "table sha256": data.sha256(),
     }
-    settings = request.with_origin(settings)
+    settings = request.describe(settings, request.preparation(data.source))
     return Estimates(data.summary(table_name), name, found, truth, settings)

@@ -54,6 +54,31 @@ Classes = Annotated[
         "Take every number of the target as a class, however many numbers there are.",
     ),
 ]
+Impute = Annotated[
+    str | None,
+    optional(
+        "HOW",
+        f"Fill missing numbers on every training set: {names.join_or(names.IMPUTERS)}. "
+        "Missing categories become the most frequent one.",
+        autocompletion=names.completer(names.IMPUTERS),
+    ),
+]
+Rescale = Annotated[
+    str | None,
+    optional(
+        "SCALE",
+        f"Scale numbers on every training set: {names.join_or(names.SCALERS)}.",
+        autocompletion=names.completer(names.SCALERS),
+    ),
+]
+Encode = Annotated[
+    str | None,
+    optional(
+        "HOW",
+        f"Turn categories into numbers: {names.join_or(names.ENCODERS)}.",
+        autocompletion=names.completer(names.ENCODERS),
+    ),
+]
 Features = Annotated[
     str | None,
     optional(
@@ -217,6 +242,18 @@ def _refuse_without_data(
             f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "
             f"first: veridical {verb} DATA {form}"
         )
+
+
+def read_preparation(
+    impute: str | None, scale: str | None, encode: str | None
+) -> dict[str, Any]:
+    """Check how a table is prepared; return the fields of a `PreparedRequest`."""
+    given = {"impute": impute, "scale": scale, "encode": encode}
+    known = (names.IMPUTERS, names.SCALERS, names.ENCODERS)
+    for (option, how), choices in zip(given.items(), known, strict=True):
+        if how is not None:
+            check_choice(f"--{option}", how, choices)
+    return given
 
 
 def read_header(given: str | None) -> bool | None:

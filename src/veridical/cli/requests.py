@@ -7,7 +7,6 @@ import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ from veridical.cli.options import split_commas
 
 if TYPE_CHECKING:
     from veridical._core.records import Setting
+    from veridical.cli.preparing import Preparation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +81,40 @@ class Request:
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
         return with_origin(settings, self.data, self.command())
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreparedRequest(Request):
+    """A request whose table may be prepared on every training set.
+
+    Parameters
+    ----------
+    impute, scale, encode : str or None
+        How; see `veridical.cli.preparing`.
+    """
+
+    impute: str | None
+    scale: str | None
+    encode: str | None
+
+    def write_command(self, verb: str, *options: object) -> str:
+        """Write a command with the data, the preparation and the given options."""
+        given = {"impute": self.impute, "scale": self.scale, "encode": self.encode}
+        words = [w for name, how in given.items() if how for w in (f"--{name}", how)]
+        return super().write_command(verb, *words, *options)
+
+    def preparation(self, X: Any) -> Preparation:
+        """Make the steps of the preparation for a table."""
+        from veridical.cli.preparing import make_preparation
+
+        return make_preparation(X, self.impute, self.scale, self.encode)
+
+    def describe(
+        self, settings: Mapping[str, Setting], preparation: Preparation
+    ) -> dict[str, Setting]:
+        """Add the preparation in words, and the origin, to the settings of a record."""
+        said = {"preparation": preparation.words} if preparation.words else {}
+        return self.with_origin({**settings, **said})
 
 
 # -- the data ------------------------------------------------------------------------
@@ -331,32 +365,3 @@ def with_origin(
         "versions": version_line(),
         "command": command,
     }
-
-
-# -- the procedure -------------------------------------------------------------------
-
-
-def make_procedure(
-    estimator: str, X: Any, selector: str | None = None, n_features: Any = None
-) -> Any:
-    """Make an estimator, or a pipeline of a selector and an estimator.
-
-    Sparse data are converted to a dense table before the estimator.
-    """
-    from scipy.sparse import issparse
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    from veridical.evaluation.reading import make_selector
-    from veridical.learning import make_estimator
-
-    steps = [make_estimator(estimator)]
-    if issparse(X):
-        to_dense = methodcaller("toarray")
-        steps.insert(0, FunctionTransformer(to_dense, accept_sparse=True))
-    if selector is not None:
-        made = make_selector(selector, n_features_to_select=n_features)
-        if hasattr(X, "columns"):  # keep names and categories for the estimator
-            made.set_output(transform="pandas")
-        steps.insert(0, made)
-    return make_pipeline(*steps) if len(steps) > 1 else steps[0]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request
+from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
@@ -20,7 +20,7 @@ SOURCE, N_SAMPLES = "linear", 125
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectRequest(Request):
+class SelectRequest(PreparedRequest):
     """A request to ``veridical select``."""
 
     selector: str
@@ -49,6 +49,9 @@ def select(
     drop: options.Drop = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
@@ -91,6 +94,7 @@ def select(
     options.read_method(cv)
     request = SelectRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         selector=selector,
         alpha=alpha,
         relevance=relevance,
@@ -148,24 +152,30 @@ def _read_alpha(text: str) -> float | str:
 def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     from veridical.datasets import SOURCES
     from veridical.evaluation.selecting import select as run
+    from veridical.learning import make_estimator
 
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
     most = options.count_wanted(request.features, X.shape[1])
     request = replace(request, features=most)
+    prepared = request.preparation(X)
     with console.progress_bar("Selecting") as progress:
         found = run(
-            made,
+            prepared.select_by(made),
             X,
             y,
             n_features_to_select=most,
-            estimator=request.estimator,
+            estimator=prepared.learn_by(make_estimator(request.estimator)),
             cv=request.cv,
             name=name,
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,
         )
-    settings = request.with_origin(found.settings)
-    return replace(found, selector=request.selector, settings=settings)
+    return replace(
+        found,
+        selector=request.selector,
+        estimator=request.estimator,
+        settings=request.describe(found.settings, prepared),
+    )

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.defaults import CONFIDENCE, default_n_features
 from veridical._core.errors import InputError
@@ -268,9 +269,10 @@ def _bounds(estimate: Any) -> tuple[float, float]:
 
 def _check_learner(learner: Any, table: Table) -> None:
     if isinstance(learner, DAGSVM) and (table.categorical.any() or table.has_missing):
+        options = for_users("", ", or add --impute median or --encode onehot")
         raise InputError(
             "dagsvm needs numeric features without missing values; use the estimator "
-            "svm, which takes all features."
+            f"svm, which takes all features{options}."
         )
 
 

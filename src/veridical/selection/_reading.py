@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.encoding import Features, encode
 from veridical._core.errors import InputError
@@ -67,9 +68,11 @@ class Abilities:
             "sparse": data.is_sparse,
         }
         advice = {
-            "categorical": "categorical features; encode them as numbers, or use a "
+            "categorical": "categorical features; "
+            f"{for_users('encode them as numbers', 'add --encode onehot')}, or use a "
             "selector that reads them",
-            "missing": "missing values (X contains NaN); impute them, or use a "
+            "missing": "missing values (X contains NaN); "
+            f"{for_users('impute them', 'add --impute median')}, or use a "
             "selector that reads them",
             "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
@@ -88,8 +91,11 @@ def _selectors_with(ability: str) -> list[str]:
     """Return the classes of the registered selectors that have an ability, by name."""
     from veridical.selection import SELECTORS  # it imports this module
 
-    found = SELECTORS.values()
-    return sorted(cls.__name__ for cls in found if getattr(cls._abilities, ability))
+    return sorted(
+        for_users(cls.__name__, name)
+        for name, cls in SELECTORS.items()
+        if getattr(cls._abilities, ability)
+    )
 
 
 def read(
