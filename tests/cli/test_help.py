@@ -121,7 +121,7 @@ SHARED = (
     *("--target", "--drop", "--header", "--classes"),
     *("--all", "--impute", "--scale", "--encode"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--cv"),
+    *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
     *(
         "--test",
         "--spec",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import PreparedRequest
+from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -31,6 +31,7 @@ class EstimateRequest(PreparedRequest):
     selector: str | None
     features: int | float | None
     cv: tuple[str, ...]
+    validate: Path | None
     nested: bool
 
     def command(self) -> str:
@@ -41,7 +42,12 @@ class EstimateRequest(PreparedRequest):
         return self.write_command(
             "estimate",
             *(*selection, "--estimator", self.estimator),
-            *("--cv", ",".join(self.cv), *(["--nested"] * self.nested)),
+            *(
+                ("--cv", ",".join(self.cv))
+                if self.validate is None
+                else ("--validate", self.validate)
+            ),
+            *(["--nested"] * self.nested),
         )
 
     def complete(self, n_samples: int, n_features: int) -> EstimateRequest:
@@ -84,6 +90,7 @@ def estimate(
             f"{MOST_LEFT_OUT} samples]",
         ),
     ] = None,
+    validate: options.Validate = None,
     nested: Annotated[
         bool,
         options.flag(
@@ -111,6 +118,7 @@ def estimate(
     common = options.begin(
         "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
     )
+    options.check_validation("estimate", data, validate, cv)
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
@@ -128,6 +136,7 @@ def estimate(
         selector=selector,
         features=wanted,
         cv=methods,
+        validate=validate,
         nested=nested,
     )
     notice = (
@@ -150,8 +159,14 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     data = read_table(X, y)
     request = request.complete(*X.shape)
     estimator = _procedure(request, X)
-    found = _estimates(request, estimator, data, jobs)
-    return _record(request, data, name, found, None)
+    if request.validate is None:
+        found = _estimates(request, estimator, data, jobs)
+        return _record(request, data, name, found, None)
+    X, y, how = request.read_validation(request.validate, X, y, name)
+    data = read_table(X, y)
+    found = (_estimate_by(how, estimator, data, request, jobs),)
+    record = _record(request, data, name, found, None)
+    return replace(record, data=tested_data(how, X, y))
 
 
 def _on_source(request: EstimateRequest, jobs: int) -> Estimates:

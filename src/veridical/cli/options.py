@@ -79,6 +79,14 @@ Encode = Annotated[
         autocompletion=names.completer(names.ENCODERS),
     ),
 ]
+Validate = Annotated[
+    Path | None,
+    optional(
+        "FILE",
+        "Train on DATA, and test on the samples of this file, which has the same "
+        "columns, instead of splitting DATA.",
+    ),
+]
 Features = Annotated[
     str | None,
     optional(
@@ -254,6 +262,22 @@ def read_preparation(
         if how is not None:
             check_choice(f"--{option}", how, choices)
     return given
+
+
+def check_validation(
+    verb: str, data: Path | None, validate: Path | None, cv: object
+) -> None:
+    """Raise if there is nothing to train on, or ``--cv`` splits it too."""
+    from veridical._core.errors import InputError
+
+    if validate is None:
+        return
+    _refuse_without_data(verb, data, [("--validate", str(validate))])
+    if cv:
+        raise InputError(
+            f"--validate {validate} and --cv exclude each other: the samples of the "
+            "file are the test set. Leave one of them out."
+        )
 
 
 def read_header(given: str | None) -> bool | None:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 from veridical.cli.options import split_commas
 
 if TYPE_CHECKING:
-    from veridical._core.records import Setting
+    from veridical._core.records import DataSummary, Setting
+    from veridical._core.splits import Validation
     from veridical.cli.preparing import Preparation
 
 
@@ -77,6 +78,36 @@ class Request:
             self.data, self.target, self.drop, header=self.header, strict=True
         )
         return X, _read_classes(y, self.target, name, classes=self.classes), name
+
+    def read_validation(
+        self, path: Path, X: Any, y: Any, name: str
+    ) -> tuple[Any, Any, Validation]:
+        """Read a second file; return both, one below the other, and how to split."""
+        import numpy as np
+
+        from veridical._core.errors import InputError
+        from veridical._core.splits import Validation
+
+        if not hasattr(X, "columns"):
+            raise InputError(
+                f"--validate {path} needs columns with names, by which the two files "
+                f"are matched, but those of {name} have none."
+            )
+        with warnings.catch_warnings():  # the same as of the first file
+            warnings.simplefilter("ignore")
+            other, labels, tested_on = _read(path, self.target, self.header)
+        dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
+        other = other.drop(columns=list(dropped))
+        other = _with_columns_of(X, other, name, tested_on)
+        labels = _with_classes_of(y, labels, name, tested_on, text=self.classes)
+        both = _stack(X, other)
+        split = Validation(
+            len(X),
+            trained_on=f"{name} ({len(X)} samples)",
+            tested_on=f"{tested_on} ({len(other)} samples)",
+            name=tested_on,
+        )
+        return both, np.concatenate([y, labels]), split
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
@@ -171,6 +202,79 @@ def read_data(
     _tell_groups(whole, y, found, name)
     _tell_identifiers(whole, {c: k for c, k in found.items() if c in X}, name, strict)
     return X, y, name
+
+
+def _with_columns_of(X: Any, other: Any, name: str, tested_on: str) -> Any:
+    """Put the columns of a second table in the order of the first; check the kinds."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean, listed, plural
+
+    known = set(getattr(other, "columns", ()))
+    absent = [column for column in X.columns if column not in known]
+    if absent:
+        near = did_you_mean(str(absent[0]), sorted(map(str, known)))
+        raise InputError(
+            f"{tested_on} lacks {plural('column', absent)} {listed(absent)} of {name}"
+            f"{near} Both files must have the same features."
+        )
+    more = [column for column in other.columns if column not in set(X.columns)]
+    if more:
+        warnings.warn(
+            f"{plural('Column', more)} {listed(more)} of {tested_on} "
+            f"{'is' if len(more) == 1 else 'are'} not used; {name} has no such column.",
+            stacklevel=3,
+        )
+    other = other[list(X.columns)].copy()
+    for column in X.columns:
+        text, numbers = (part[column].dtype.kind == "O" for part in (X, other))
+        if text != numbers and other[column].notna().any():
+            first, second = ("text", "numbers") if text else ("numbers", "text")
+            raise InputError(
+                f"Column {column!r} holds {first} in {name}, but {second} in "
+                f"{tested_on}; write it in the same way in both files."
+            )
+    return other
+
+
+def tested_data(how: Any, X: Any, y: Any) -> DataSummary | None:
+    """Describe the samples of a second file; None where there is none."""
+    from veridical._core.reading import read_table
+    from veridical._core.splits import Validation
+
+    if not isinstance(how, Validation):
+        return None
+    rows = slice(how.n_train, None)
+    return read_table(X, y).rows(rows).summary(how.name)
+
+
+def _stack(X: Any, other: Any) -> Any:
+    """Put one table below the other; categories are those of both."""
+    import pandas as pd
+
+    both = pd.concat([X, other], ignore_index=True)
+    text = [column for column in both if both[column].dtype.kind == "O"]
+    return both.astype(dict.fromkeys(text, "category"))
+
+
+def _with_classes_of(y: Any, labels: Any, name: str, tested_on: str, text: bool) -> Any:
+    """Return labels of the type of the first ones; raise for a class unknown there."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import listed
+
+    if text or y.dtype.kind in "US":
+        labels = labels.astype(str)
+    elif labels.dtype.kind == "f":
+        labels = labels.astype(y.dtype)
+    known = set(y.tolist())
+    new = [one for one in dict.fromkeys(labels.tolist()) if one not in known]
+    if new:
+        raise InputError(
+            f"{tested_on} has {'class' if len(new) == 1 else 'classes'} "
+            f"{listed(new)}, which {name} does not have, so nothing can be learned "
+            f"about {'it' if len(new) == 1 else 'them'}. The classes of {name} are "
+            f"{listed(dict.fromkeys(y.tolist()))}."
+        )
+    return labels
 
 
 def _find_identifiers(X: Any, y: Any) -> dict[Any, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import PreparedRequest
+from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
@@ -29,6 +29,7 @@ class SelectRequest(PreparedRequest):
     features: int | float | None
     estimator: str
     cv: str
+    validate: Path | None
 
     def command(self) -> str:
         """Write the command that repeats the request."""
@@ -38,6 +39,8 @@ class SelectRequest(PreparedRequest):
         if self.relevance is not None:
             more += ["--relevance", self.relevance]
         more += ["--features", self.features, "--estimator", self.estimator]
+        if self.validate is not None:
+            return self.write_command("select", *more, "--validate", self.validate)
         return self.write_command("select", *more, "--cv", self.cv)
 
 
@@ -75,7 +78,10 @@ def select(
     ] = None,
     features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
-    cv: Annotated[str, options.cv_option("How to split")] = CV,
+    cv: Annotated[
+        str | None, options.cv_option("How to split", rf" \[default: {CV}]")
+    ] = None,
+    validate: options.Validate = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
     out: options.Out = None,
@@ -91,6 +97,8 @@ def select(
     common = options.begin(
         "select", data, target, drop, header, classes, seed, jobs, quiet=quiet
     )
+    options.check_validation("select", data, validate, cv)
+    cv = CV if cv is None else cv
     options.read_method(cv)
     request = SelectRequest(
         **common,
@@ -101,6 +109,7 @@ def select(
         features=options.read_feature_count(features),
         estimator=estimator,
         cv=cv,
+        validate=validate,
     )
     made = _selector(request)
     options.check_names(estimators=[estimator])
@@ -160,6 +169,9 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     most = options.count_wanted(request.features, X.shape[1])
     request = replace(request, features=most)
     prepared = request.preparation(X)
+    how: Any = request.cv
+    if request.validate is not None:
+        X, y, how = request.read_validation(request.validate, X, y, name)
     with console.progress_bar("Selecting") as progress:
         found = run(
             prepared.select_by(made),
@@ -167,7 +179,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             y,
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(request.estimator)),
-            cv=request.cv,
+            cv=how,
             name=name,
             random_state=request.seed,
             n_jobs=jobs,
@@ -175,6 +187,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
         )
     return replace(
         found,
+        data=tested_data(how, X, y) or found.data,
         selector=request.selector,
         estimator=request.estimator,
         settings=request.describe(found.settings, prepared),

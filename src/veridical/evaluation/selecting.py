@@ -20,7 +20,7 @@ from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Resubstitution, Split, describe_splits
+from veridical._core.splits import Resubstitution, Split, Validation, describe_splits
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
@@ -157,7 +157,9 @@ def select(
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
-    fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
+    # On other samples, what is tested are the features of the training samples.
+    rows = splits[0].train if isinstance(method, Validation) else np.arange(len(table))
+    fitted, ranked = fit_selector(chosen, table, rows, n_selected)
     (found,) = evaluate_table([procedure], table, splits, run=run)
     predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
