@@ -100,6 +100,9 @@ def files(tmp_path, monkeypatch):
         ("genes", "tumour"),
     ):
         frame.assign(**{target: y}).to_csv(f"{name}.csv", index=False)
+    for name in ("here", "there"):
+        clinical = frame.assign(patient_id=[f"P{i}" for i in range(40)], relapse=y)
+        clinical.to_csv(f"{name}.csv", index=False)
     np.savez("colon.npz", X=values, y=y)
     for name in ("genes.txt", "columns.txt"):
         (tmp_path / name).write_text("\n".join(names[:5]))

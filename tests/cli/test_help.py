@@ -88,6 +88,7 @@ def test_names_are_those_of_the_library():
     from veridical import papers
     from veridical.auditing import CODES
     from veridical.cli.answers import ANSWERS
+    from veridical.cli.preparing import ENCODERS, IMPUTERS, SCALERS
     from veridical.comparison.testing import TESTS
     from veridical.evaluation.naming import METHODS, make_method
     from veridical.experiments import SCALES
@@ -98,6 +99,9 @@ def test_names_are_those_of_the_library():
     assert tuple(SELECTORS) == names.SELECTORS
     assert tuple(ESTIMATORS) == names.ESTIMATORS
     assert tuple(TESTS) == names.TESTS
+    assert tuple(IMPUTERS) == names.IMPUTERS
+    assert tuple(SCALERS) == names.SCALERS
+    assert tuple(ENCODERS) == names.ENCODERS
     assert get_args(RelevanceKind) == names.RELEVANCES
     assert tuple(SCALES) == names.SCALES
     assert tuple(papers.available()) == names.STUDIES
@@ -114,12 +118,12 @@ VERBS = (
 
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
-    *("--target", "--drop", "--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--cv"),
+    *("--target", "--drop", "--header", "--classes"),
+    *("--all", "--impute", "--scale", "--encode"),
+    *("--selector", "--selectors", "--alpha", "--relevance"),
+    *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
     *(
         "--test",
-        "--all",
-        "--scale",
         "--spec",
         "--store",
         "--where",

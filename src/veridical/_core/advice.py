@@ -23,6 +23,20 @@ def for_the_command_line() -> Iterator[None]:
         _AT_THE_COMMAND_LINE.reset(token)
 
 
+def for_users(python: str, command_line: str) -> str:
+    """Return advice as users of Python, or of the command line, can follow it.
+
+    Examples
+    --------
+    >>> for_users("use StandardScaler", "add --scale standard")
+    'use StandardScaler'
+    >>> with for_the_command_line():
+    ...     for_users("use StandardScaler", "add --scale standard")
+    'add --scale standard'
+    """
+    return command_line if _AT_THE_COMMAND_LINE.get() else python
+
+
 def advise(python: str, *names: str) -> str:
     """Name methods to use.
 
@@ -41,6 +55,4 @@ def advise(python: str, *names: str) -> str:
     ...     advise("Bootstrap632(plus=True) or LeaveOut(1)", "boot632+", "loo")
     '--cv boot632+ or --cv loo'
     """
-    if not _AT_THE_COMMAND_LINE.get():
-        return python
-    return " or ".join(f"--cv {name}" for name in names)
+    return for_users(python, " or ".join(f"--cv {name}" for name in names))

@@ -26,6 +26,7 @@ from sklearn.utils import check_array, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import (
     Features,
@@ -43,6 +44,9 @@ from veridical._core.weights import read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
 _INDEXABLE = ("csr", "csc")
+#: More different whole numbers than this are not classes if many of them are rare: this
+#: share of them or more in fewer samples than that.
+_MAX_CLASSES, _RARE_SHARE, _RARE_BELOW = 20, 0.1, 3
 #: Labels that are whole numbers below it are counted, others are sorted.
 _MAX_COUNTED = 1 << 12
 
@@ -85,8 +89,8 @@ def read_table(
     ------
     InputError
         If X is None or a path, X and y differ in length, a label is missing, there are
-        fewer than two classes or the labels are continuous, a feature has no value at
-        all, or a value is infinite.
+        fewer than two classes, the labels are continuous or whole numbers that measure
+        something, a feature has no value at all, or a value is infinite.
 
     Examples
     --------
@@ -105,6 +109,7 @@ def read_table(
     refuse_lazy(X, shown)
     X = _as_array(X)
     check_labels(labels, _n_samples(X), shown)
+    refuse_measurements(labels, f"The labels of {shown}")
     features = None
     if encoded:
         features = encode(X, categorical_features, name=shown)
@@ -284,6 +289,42 @@ def _refuse_continuous(labels: NDArray[Any], subject: str) -> None:
                 f"{subject} must be classes, but {show(fractions[0])} is not a whole "
                 "number; use another target, or divide the numbers into classes first."
             )
+
+
+def refuse_measurements(labels: NDArray[Any], subject: str) -> None:
+    """Raise if labels are whole numbers that measure something, such as days.
+
+    Codes of classes are few, or each of them has several samples. Times, counts and
+    ages have many values, of which the largest occur once or twice.
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        The labels, none missing.
+    subject : str
+        What the message calls them, at the beginning of a sentence.
+
+    Examples
+    --------
+    >>> refuse_measurements(np.arange(42) // 2, "The labels of days.csv")
+    Traceback (most recent call last):
+        ...
+    veridical._core.errors.InputError: The labels of days.csv are 21 different ...
+    >>> refuse_measurements(np.arange(400) // 10, "40 classes of 10 samples")
+    """
+    if labels.dtype.kind not in "iuf" and pd.api.types.infer_dtype(labels) != "integer":
+        return
+    counts = pd.Series(labels).value_counts()
+    n_rare = int((counts < _RARE_BELOW).sum())
+    if len(counts) <= _MAX_CLASSES or n_rare < _RARE_SHARE * len(counts):
+        return
+    cure = for_users("pass them as text, y.astype(str)", "add --classes to the command")
+    raise InputError(
+        f"{subject} are {len(counts)} different whole numbers, {n_rare} of them in one "
+        "or two samples only: these are measurements, not classes. Divide them into a "
+        "few classes first, such as below and above a limit; if every number really is "
+        f"a class, {cure}."
+    )
 
 
 def refuse_one_class(classes: NDArray[Any], reader: str) -> None:
@@ -585,10 +626,13 @@ def refuse_missing_or_infinite(
         value = float(values[row, j])
     column = f"column {show(j if names is None else names[j])}"
     if np.isnan(value):
+        cure = for_users(
+            "impute them (SimpleImputer in a pipeline, say)",
+            "add --impute median, where the verb has it,",
+        )
         raise InputError(
             f"Input {name} contains NaN: {column}, row {row}, is missing. {reader} "
-            "does not accept missing values; impute them (SimpleImputer in a pipeline, "
-            "say) or drop the row."
+            f"does not accept missing values; {cure} or drop the row."
         )
     raise InputError(
         f"Input {name} contains inf: {column}, row {row}, is infinite; replace it by a "

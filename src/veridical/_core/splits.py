@@ -373,6 +373,41 @@ class CompleteCV:
         return f"complete cross-validation, {self.n_test} samples left out"
 
 
+@dataclass(frozen=True)
+class Validation:
+    """Train on the leading samples, and test on the others, which come from elsewhere.
+
+    Parameters
+    ----------
+    n_train : int
+        Number of leading samples.
+    trained_on, tested_on : str
+        What the two sets are, in words.
+    name : str
+        Name of the test set.
+
+    Examples
+    --------
+    >>> (split,) = Validation(2).split(["a", "b", "a"])
+    >>> split.train.tolist(), split.test.tolist()
+    ([0, 1], [2])
+    """
+
+    n_train: int
+    trained_on: str = "the leading samples"
+    tested_on: str = "the other samples"
+    name: str = "the other samples"
+
+    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+        """Return the leading rows as training set, and the others as test set."""
+        rows = np.arange(len(y))
+        return [Split(rows[self.n_train :], len(y), rows[: self.n_train])]
+
+    def describe(self) -> str:
+        """Describe the method in words."""
+        return f"validation on {self.tested_on} after training on {self.trained_on}"
+
+
 @dataclass(frozen=True, eq=False)
 class Splitter:
     """A scikit-learn splitter, or a list of splits, as a method.

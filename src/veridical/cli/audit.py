@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request, make_procedure
+from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -22,7 +22,7 @@ SOURCE, N_SAMPLES, N_FEATURES, SELECTOR = "random-labels", 50, 5000, "anova"
 
 
 @dataclass(frozen=True, kw_only=True)
-class AuditRequest(Request):
+class AuditRequest(PreparedRequest):
     """A request to ``veridical audit``."""
 
     estimator: str
@@ -61,6 +61,11 @@ def audit(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -115,9 +120,12 @@ def audit(
 
     The exit status is 1 where a finding is an error or a warning.
     """
-    common = options.begin("audit", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     request = AuditRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         estimator=estimator,
         selected=selected,
         selector=selector,
@@ -235,7 +243,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         shown = f"{name_of(shown)} on {best}"
     made = one_line(make_estimator(request.estimator))
     settings = {**record.settings, "estimator": f"{name_of(shown)}: {made}"}
-    settings = request.with_origin(settings)
+    settings = request.describe(settings, request.preparation(X))
     return replace(record, estimator=shown, settings=settings)
 
 
@@ -243,24 +251,32 @@ def _procedure(
     request: AuditRequest, X: Any, data: Table
 ) -> tuple[Any, dict[str, Any], AuditRequest]:
     """Return the estimator, the arguments on its features, and the full request."""
-    from veridical.evaluation.reading import make_selector
+    import numpy as np
 
+    from veridical.evaluation.engine import fit_selector
+    from veridical.evaluation.reading import make_selector
+    from veridical.learning import make_estimator
+
+    prepared, named = request.preparation(X), request.selector
+    learner: Any = request.estimator
+    if prepared.words:
+        learner = prepared.learn_by(make_estimator(learner))
     if request.selected is not None:
         chosen: dict[str, Any] = {"selected": _read_features(request.selected, X)}
-        if request.selector is not None:
-            chosen["selector"] = request.selector
-        return request.estimator, chosen, request
-    named = request.selector
+        if named is not None:
+            made = make_selector(named)
+            chosen["selector"] = prepared.select_by(made) if prepared.words else named
+        return learner, chosen, request
     if named is None:
-        return make_procedure(request.estimator, X), {}, request
+        return prepared.procedure(request.estimator, X), {}, request
     wanted = options.count_wanted(request.features, X.shape[1])
     request = replace(request, features=wanted)
     if request.first:
-        selector = make_selector(named, n_features_to_select=wanted)
-        best = selector.fit_table(data).get_support(indices=True)
-        chosen = {"selected": best, "selector": named}
-        return request.estimator, chosen, request
-    made = make_procedure(request.estimator, X, named, wanted)
+        made = prepared.select_by(make_selector(named))
+        _, ranked = fit_selector(made, data, np.arange(len(data)), wanted)
+        selector = made if prepared.words else named
+        return learner, {"selected": ranked.order, "selector": selector}, request
+    made = prepared.procedure(request.estimator, X, named, wanted)
     return made, {}, request
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request
+from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
+    from veridical.cli.preparing import Preparation
     from veridical.comparison.records import Comparison
 
 SELECTORS = ("relieff", "fcbf")
@@ -22,7 +23,7 @@ PAPERS_TEST, PAPERS_FEATURES = "paired-t", 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class CompareRequest(Request):
+class CompareRequest(PreparedRequest):
     """A request to ``veridical compare``."""
 
     selectors: tuple[str, ...]
@@ -33,11 +34,23 @@ class CompareRequest(Request):
     test: str
     calibrated: bool
 
-    def settings(self, n_features: int) -> dict[str, Any]:
+    def settings(self, n_features: int, prepared: Preparation) -> dict[str, Any]:
         """Return the arguments that `compare` and `truth` share."""
+        from veridical.evaluation.reading import make_selector, name_of
+        from veridical.learning import make_estimator
+
+        selectors: Any = self.selectors
+        estimators: Any = self.estimators
+        if prepared.words:
+            made = [prepared.select_by(make_selector(name)) for name in selectors]
+            labels = [name_of(name) for name in selectors]
+            if labels[0] == labels[1]:  # compared with itself
+                labels[1] = f"{labels[1]} (2)"
+            selectors = dict(zip(labels, made, strict=True))
+            estimators = [prepared.learn_by(make_estimator(e)) for e in estimators]
         return {
-            "selectors": self.selectors,
-            "estimator": self.estimators,
+            "selectors": selectors,
+            "estimator": estimators,
             "n_features_to_select": options.count_wanted(self.features, n_features),
             "cv": self.cv,
             "test": self.test,
@@ -62,6 +75,11 @@ def compare(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -118,9 +136,12 @@ def compare(
     p-values adjusted for the number of pairs, and by their mean ranks.
     """
     chosen = _names(selectors)
-    common = options.begin("compare", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     request = CompareRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         selectors=chosen,
         estimators=options.split_commas(estimator or [ESTIMATOR]),
         features=options.read_feature_count(features),
@@ -198,7 +219,8 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
     )
-    common = {**request.settings(X.shape[1]), "n_jobs": jobs}
+    prepared = request.preparation(X)
+    common = {**request.settings(X.shape[1], prepared), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(
             X=X,
@@ -221,4 +243,4 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
             )
         record = with_truth(record, known)
     request = replace(request, features=record.n_features_to_select)
-    return replace(record, settings=request.with_origin(record.settings))
+    return replace(record, settings=request.describe(record.settings, prepared))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veridical._core.advice import for_the_command_line
 from veridical.cli import console, options
 from veridical.cli.commands import Group, Verb
 from veridical.cli.requests import read_data
@@ -65,12 +66,14 @@ def show(
     ],
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Count samples, features, classes and missing values."""
     console.set_quiet(quiet)
-    summary = _describe(data, target, drop or [])
+    with for_the_command_line():
+        summary = _describe(data, target, drop or [], options.read_header(header))
     if as_json:
         console.dump(summary)
         return
@@ -136,13 +139,15 @@ def fetch(
     typer.echo(f"{path}\nThe class is in the column {TARGET}: --target {TARGET}")
 
 
-def _describe(data: Path, target: str | None, drop: list[str]) -> DataDescription:
+def _describe(
+    data: Path, target: str | None, drop: list[str], header: bool | None
+) -> DataDescription:
     import numpy as np
     from scipy.sparse import issparse
 
     from veridical._core.encoding import encode
 
-    X, y, name = read_data(data, target, drop)
+    X, y, name = read_data(data, target, drop, header=header)
     classes, counts = np.unique(y, return_counts=True)
     summary: DataDescription = {
         "schema": "veridical/data/1",

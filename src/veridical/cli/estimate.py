@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request, make_procedure, read_data
+from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
@@ -24,14 +24,15 @@ SOURCE, N_TRAIN, N_FRESH = "linear", 125, 20_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class EstimateRequest(Request):
+class EstimateRequest(PreparedRequest):
     """A request to ``veridical estimate``."""
 
     estimator: str
     selector: str | None
     features: int | float | None
     cv: tuple[str, ...]
-    scoring: str | None = None
+    validate: Path | None
+    scoring: str | None
     nested: bool
 
     def command(self) -> str:
@@ -43,7 +44,12 @@ class EstimateRequest(Request):
             "estimate",
             *(*selection, "--estimator", self.estimator),
             *options.scoring_words(self.scoring),
-            *("--cv", ",".join(self.cv), *(["--nested"] * self.nested)),
+            *(
+                ("--cv", ",".join(self.cv))
+                if self.validate is None
+                else ("--validate", self.validate)
+            ),
+            *(["--nested"] * self.nested),
         )
 
     def complete(self, n_samples: int, n_features: int) -> EstimateRequest:
@@ -66,6 +72,11 @@ def estimate(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -83,6 +94,7 @@ def estimate(
             f"{MOST_LEFT_OUT} samples]",
         ),
     ] = None,
+    validate: options.Validate = None,
     nested: Annotated[
         bool,
         options.flag(
@@ -108,7 +120,10 @@ def estimate(
     """
     from veridical._core.errors import InputError
 
-    common = options.begin("estimate", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
+    options.check_validation("estimate", data, validate, cv)
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
@@ -122,10 +137,12 @@ def estimate(
         options.read_method(name)
     request = EstimateRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         estimator=estimator,
         selector=selector,
         features=wanted,
         cv=methods,
+        validate=validate,
         scoring=scoring,
         nested=nested,
     )
@@ -145,13 +162,18 @@ def estimate(
 def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
-    assert request.data is not None
-    X, y, name = read_data(request.data, request.target, request.drop)
+    X, y, name = request.read_file()
     data = read_table(X, y)
     request = request.complete(*X.shape)
     estimator = _procedure(request, X)
-    found = _estimates(request, estimator, data, jobs)
-    return _record(request, data, name, found, None)
+    if request.validate is None:
+        found = _estimates(request, estimator, data, jobs)
+        return _record(request, data, name, found, None)
+    X, y, how = request.read_validation(request.validate, X, y, name)
+    data = read_table(X, y)
+    found = (_estimate_by(how, estimator, data, request, jobs),)
+    record = _record(request, data, name, found, None)
+    return replace(record, data=tested_data(how, X, y))
 
 
 def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
@@ -182,7 +204,8 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
 
 
 def _procedure(request: EstimateRequest, X: Any) -> Any:
-    return make_procedure(request.estimator, X, request.selector, request.features)
+    prepared = request.preparation(X)
+    return prepared.procedure(request.estimator, X, request.selector, request.features)
 
 
 def _estimates(
@@ -249,5 +272,5 @@ def _record(
         "random_state": request.seed,
         "table sha256": data.sha256(),
     }
-    settings = request.with_origin(settings)
+    settings = request.describe(settings, request.preparation(data.source))
     return Estimates(data.summary(table_name), name, found, truth, settings)

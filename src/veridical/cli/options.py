@@ -38,6 +38,55 @@ Drop = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
 ]
+Header = Annotated[
+    str | None,
+    optional(
+        "yes|no",
+        "Whether the first row of a CSV file holds the names of the columns. "
+        r"\[default: by its content]",
+        autocompletion=names.completer(["yes", "no"]),
+    ),
+]
+Classes = Annotated[
+    bool,
+    flag(
+        "--classes",
+        "Take every number of the target as a class, however many numbers there are.",
+    ),
+]
+Impute = Annotated[
+    str | None,
+    optional(
+        "HOW",
+        f"Fill missing numbers on every training set: {names.join_or(names.IMPUTERS)}. "
+        "Missing categories become the most frequent one.",
+        autocompletion=names.completer(names.IMPUTERS),
+    ),
+]
+Rescale = Annotated[
+    str | None,
+    optional(
+        "SCALE",
+        f"Scale numbers on every training set: {names.join_or(names.SCALERS)}.",
+        autocompletion=names.completer(names.SCALERS),
+    ),
+]
+Encode = Annotated[
+    str | None,
+    optional(
+        "HOW",
+        f"Turn categories into numbers: {names.join_or(names.ENCODERS)}.",
+        autocompletion=names.completer(names.ENCODERS),
+    ),
+]
+Validate = Annotated[
+    Path | None,
+    optional(
+        "FILE",
+        "Train on DATA, and test on the samples of this file, which has the same "
+        "columns, instead of splitting DATA.",
+    ),
+]
 Features = Annotated[
     str | None,
     optional(
@@ -192,6 +241,8 @@ def begin(
     data: Path | None,
     target: str | None,
     drop: Iterable[str] | None,
+    header: str | None,
+    classes: bool,
     seed: int,
     jobs: int,
     *,
@@ -199,27 +250,71 @@ def begin(
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
-    check_target(verb, data, target, drop)
+    named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    named += [("--header", header), ("--classes", "" if classes else None)]
+    _refuse_without_data(verb, data, named)
     check_numbers(seed, jobs)
-    return {"data": data, "target": target, "drop": tuple(drop or ()), "seed": seed}
+    return {
+        "data": data,
+        "target": target,
+        "drop": tuple(drop or ()),
+        "header": read_header(header),
+        "classes": classes,
+        "seed": seed,
+    }
 
 
-def check_target(
-    verb: str,
-    data: Path | None,
-    target: str | None,
-    drop: Iterable[str] | None = None,
+def _refuse_without_data(
+    verb: str, data: Path | None, options: Iterable[tuple[str, str | None]]
 ) -> None:
-    """Raise if a column is named although there is no file."""
+    """Raise if an option is about a file although there is none."""
     from veridical._core.errors import InputError
 
-    named = [("--target", target), *(("--drop", column) for column in drop or ())]
-    for option, column in named:
-        if data is None and column is not None:
-            raise InputError(
-                f"{option} {column} names a column, but there is no file; give it "
-                f"first: veridical {verb} DATA {option} COLUMN"
-            )
+    for option, value in options:
+        if data is not None or value is None:
+            continue
+        says, form = "is given", f"{option} {value}".strip()
+        if option in ("--target", "--drop"):
+            says, form = "names a column", f"{option} COLUMN"
+        raise InputError(
+            f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "
+            f"first: veridical {verb} DATA {form}"
+        )
+
+
+def read_preparation(
+    impute: str | None, scale: str | None, encode: str | None
+) -> dict[str, Any]:
+    """Check how a table is prepared; return the fields of a `PreparedRequest`."""
+    given = {"impute": impute, "scale": scale, "encode": encode}
+    known = (names.IMPUTERS, names.SCALERS, names.ENCODERS)
+    for (option, how), choices in zip(given.items(), known, strict=True):
+        if how is not None:
+            check_choice(f"--{option}", how, choices)
+    return given
+
+
+def check_validation(
+    verb: str, data: Path | None, validate: Path | None, cv: object
+) -> None:
+    """Raise if there is nothing to train on, or ``--cv`` splits it too."""
+    from veridical._core.errors import InputError
+
+    if validate is None:
+        return
+    _refuse_without_data(verb, data, [("--validate", str(validate))])
+    if cv:
+        raise InputError(
+            f"--validate {validate} and --cv exclude each other: the samples of the "
+            "file are the test set. Leave one of them out."
+        )
+
+
+def read_header(given: str | None) -> bool | None:
+    """Read ``--header``: whether the first row holds names; None if not given."""
+    if given is None:
+        return None
+    return check_choice("--header", given, ("yes", "no")) == "yes"
 
 
 def check_numbers(seed: int, jobs: int = 1) -> None:

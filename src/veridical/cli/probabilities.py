@@ -37,6 +37,8 @@ def probabilities(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
     features: options.Features = None,
     cv: Annotated[
         str,
@@ -60,7 +62,9 @@ def probabilities(
     features without effect. Tables show the scores of all three, the predicted
     probabilities, and how often the class was observed.
     """
-    common = options.begin("probabilities", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "probabilities", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
     _check_cv(cv)
     wanted = options.read_feature_count(features)
     request = ProbabilitiesRequest(**common, features=wanted, cv=cv)

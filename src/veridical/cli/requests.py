@@ -5,16 +5,17 @@ from __future__ import annotations
 import shlex
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical.cli.options import split_commas
 
 if TYPE_CHECKING:
-    from veridical._core.records import Setting
+    from veridical._core.records import DataSummary, Setting
+    from veridical._core.splits import Validation
+    from veridical.cli.preparing import Preparation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,10 @@ class Request:
         The column with the class.
     drop : tuple of str
         Columns to leave out.
+    header : bool or None
+        Whether the first row of a CSV file holds names; None if its content decides.
+    classes : bool
+        Whether every number of the target is a class.
     seed : int
         Seed of everything random.
     """
@@ -36,6 +41,8 @@ class Request:
     data: Path | None
     target: str | None
     drop: tuple[str, ...]
+    header: bool | None
+    classes: bool
     seed: int
 
     @abstractmethod
@@ -51,6 +58,9 @@ class Request:
             words += ["--target", self.target]
         for column in self.drop:
             words += ["--drop", column]
+        if self.header is not None:
+            words += ["--header", "yes" if self.header else "no"]
+        words += ["--classes"] * self.classes
         return shlex.join([*words, *map(str, options), "--seed", str(self.seed)])
 
     def read_data(
@@ -59,18 +69,95 @@ class Request:
         """Read the data, or draw them from a source; return X, y and a name."""
         if self.data is None:
             return *draw(), f"{source} source"
-        return read_data(self.data, self.target, self.drop)
+        return self.read_file()
+
+    def read_file(self) -> tuple[Any, Any, str]:
+        """Read the file; raise if the target measures something; return X, y, name."""
+        assert self.data is not None
+        X, y, name = read_data(
+            self.data, self.target, self.drop, header=self.header, strict=True
+        )
+        return X, _read_classes(y, self.target, name, classes=self.classes), name
+
+    def read_validation(
+        self, path: Path, X: Any, y: Any, name: str
+    ) -> tuple[Any, Any, Validation]:
+        """Read a second file; return both, one below the other, and how to split."""
+        import numpy as np
+
+        from veridical._core.errors import InputError
+        from veridical._core.splits import Validation
+
+        if not hasattr(X, "columns"):
+            raise InputError(
+                f"--validate {path} needs columns with names, by which the two files "
+                f"are matched, but those of {name} have none."
+            )
+        with warnings.catch_warnings():  # the same as of the first file
+            warnings.simplefilter("ignore")
+            other, labels, tested_on = _read(path, self.target, self.header)
+        dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
+        other = other.drop(columns=list(dropped))
+        other = _with_columns_of(X, other, name, tested_on)
+        labels = _with_classes_of(y, labels, name, tested_on, text=self.classes)
+        both = _stack(X, other)
+        split = Validation(
+            len(X),
+            trained_on=f"{name} ({len(X)} samples)",
+            tested_on=f"{tested_on} ({len(other)} samples)",
+            name=tested_on,
+        )
+        return both, np.concatenate([y, labels]), split
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
         return with_origin(settings, self.data, self.command())
 
 
+@dataclass(frozen=True, kw_only=True)
+class PreparedRequest(Request):
+    """A request whose table may be prepared on every training set.
+
+    Parameters
+    ----------
+    impute, scale, encode : str or None
+        How; see `veridical.cli.preparing`.
+    """
+
+    impute: str | None
+    scale: str | None
+    encode: str | None
+
+    def write_command(self, verb: str, *options: object) -> str:
+        """Write a command with the data, the preparation and the given options."""
+        given = {"impute": self.impute, "scale": self.scale, "encode": self.encode}
+        words = [w for name, how in given.items() if how for w in (f"--{name}", how)]
+        return super().write_command(verb, *words, *options)
+
+    def preparation(self, X: Any) -> Preparation:
+        """Make the steps of the preparation for a table."""
+        from veridical.cli.preparing import make_preparation
+
+        return make_preparation(X, self.impute, self.scale, self.encode)
+
+    def describe(
+        self, settings: Mapping[str, Setting], preparation: Preparation
+    ) -> dict[str, Setting]:
+        """Add the preparation in words, and the origin, to the settings of a record."""
+        said = {"preparation": preparation.words} if preparation.words else {}
+        return self.with_origin({**settings, **said})
+
+
 # -- the data ------------------------------------------------------------------------
 
 
 def read_data(
-    data: Path, target: str | None, drop: Iterable[str] = ()
+    data: Path,
+    target: str | None,
+    drop: Iterable[str] = (),
+    *,
+    header: bool | None = None,
+    strict: bool = False,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -82,6 +169,10 @@ def read_data(
         The column that holds the class.
     drop : iterable of str
         Columns to leave out, one at a time or with commas between them.
+    header : bool, optional
+        Whether the first row of a CSV file holds names; None decides by its content.
+    strict : bool, default=False
+        Whether identifiers that are text are errors; otherwise they are notes.
 
     Returns
     -------
@@ -92,36 +183,210 @@ def read_data(
     ------
     InputError
         If it does not exist or cannot be read; similar names are suggested.
+
+    Warns
+    -----
+    UserWarning
+        If a column looks like an identifier, or samples like those of the same subject.
     """
     with warnings.catch_warnings(record=True) as caught:
-        X, y, name = _read(data, target)
+        warnings.simplefilter("always")
+        X, y, name = _read(data, target, header)
+    whole = X
     X, dropped = _without(X, list(drop), target)
+    found = _find_identifiers(whole, y)
     for warning in caught:
-        # A dropped column needs no warning.
-        if not any(repr(column) in str(warning.message) for column in dropped):
+        # A dropped column needs no warning, and identifiers have one with the cure.
+        if not any(repr(c) in str(warning.message) for c in (*dropped, *found)):
             warnings.warn(warning.message, warning.category, stacklevel=2)
+    _tell_groups(whole, y, found, name)
+    _tell_identifiers(whole, {c: k for c, k in found.items() if c in X}, name, strict)
     return X, y, name
 
 
-def _read(data: Path, target: str | None) -> tuple[Any, Any, str]:
+def _with_columns_of(X: Any, other: Any, name: str, tested_on: str) -> Any:
+    """Put the columns of a second table in the order of the first; check the kinds."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import did_you_mean, listed, plural
+
+    known = set(getattr(other, "columns", ()))
+    absent = [column for column in X.columns if column not in known]
+    if absent:
+        near = did_you_mean(str(absent[0]), sorted(map(str, known)))
+        raise InputError(
+            f"{tested_on} lacks {plural('column', absent)} {listed(absent)} of {name}"
+            f"{near} Both files must have the same features."
+        )
+    more = [column for column in other.columns if column not in set(X.columns)]
+    if more:
+        warnings.warn(
+            f"{plural('Column', more)} {listed(more)} of {tested_on} "
+            f"{'is' if len(more) == 1 else 'are'} not used; {name} has no such column.",
+            stacklevel=3,
+        )
+    other = other[list(X.columns)].copy()
+    for column in X.columns:
+        text, numbers = (part[column].dtype.kind == "O" for part in (X, other))
+        if text != numbers and other[column].notna().any():
+            first, second = ("text", "numbers") if text else ("numbers", "text")
+            raise InputError(
+                f"Column {column!r} holds {first} in {name}, but {second} in "
+                f"{tested_on}; write it in the same way in both files."
+            )
+    return other
+
+
+def tested_data(how: Any, X: Any, y: Any) -> DataSummary | None:
+    """Describe the samples of a second file; None where there is none."""
+    from veridical._core.reading import read_table
+    from veridical._core.splits import Validation
+
+    if not isinstance(how, Validation):
+        return None
+    rows = slice(how.n_train, None)
+    return read_table(X, y).rows(rows).summary(how.name)
+
+
+def _stack(X: Any, other: Any) -> Any:
+    """Put one table below the other; categories are those of both."""
+    import pandas as pd
+
+    both = pd.concat([X, other], ignore_index=True)
+    text = [column for column in both if both[column].dtype.kind == "O"]
+    return both.astype(dict.fromkeys(text, "category"))
+
+
+def _with_classes_of(y: Any, labels: Any, name: str, tested_on: str, text: bool) -> Any:
+    """Return labels of the type of the first ones; raise for a class unknown there."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import listed
+
+    if text or y.dtype.kind in "US":
+        labels = labels.astype(str)
+    elif labels.dtype.kind == "f":
+        labels = labels.astype(y.dtype)
+    known = set(y.tolist())
+    new = [one for one in dict.fromkeys(labels.tolist()) if one not in known]
+    if new:
+        raise InputError(
+            f"{tested_on} has {'class' if len(new) == 1 else 'classes'} "
+            f"{listed(new)}, which {name} does not have, so nothing can be learned "
+            f"about {'it' if len(new) == 1 else 'them'}. The classes of {name} are "
+            f"{listed(dict.fromkeys(y.tolist()))}."
+        )
+    return labels
+
+
+def _find_identifiers(X: Any, y: Any) -> dict[Any, Any]:
+    """Find columns that identify samples, or more subjects than there are classes."""
+    from veridical.datasets.identifiers import find_identifiers
+
+    if not hasattr(X, "columns"):
+        return {}
+    return {
+        column: kind
+        for column, kind in find_identifiers(X).items()
+        if kind == "identifier" or _are_many(X[column], y)
+    }
+
+
+def _are_many(subjects: Any, y: Any) -> bool:
+    """Return whether there are too many subjects for kinds of samples."""
+    import pandas as pd
+
+    return bool(pd.Series(subjects).nunique() > 2 * pd.Series(y).nunique())
+
+
+def _tell_groups(X: Any, y: Any, found: Mapping[Any, Any], name: str) -> None:
+    """Warn of several samples of one subject, by its column or by identifiers."""
+    from veridical.datasets.identifiers import find_groups_in_ids
+
+    said = option = None
+    for column, kind in sorted(found.items(), key=lambda one: one[1] != "subjects"):
+        if kind == "subjects":
+            n_subjects = X[column].nunique()
+            said = f"Column {column!r} of {name} names {n_subjects} subjects, most of "
+            said += f"them with several samples in these {len(X)}"
+            option = f"--groups {shlex.quote(str(column))}"
+            break
+        groups = find_groups_in_ids(X[column])
+        if groups is not None and _are_many(groups[0], y):
+            said = f"The values of column {column!r} of {name} look like several "
+            said += f"samples of each of {groups[1]}"
+            option = "--groups"
+            break
+    if said is not None:
+        warnings.warn(
+            f"{said}. Samples of one subject are not independent: an accuracy is too "
+            f"high if they are in training and test set at once; give {option}.",
+            stacklevel=3,
+        )
+
+
+def _tell_identifiers(
+    X: Any, found: Mapping[Any, Any], name: str, strict: bool
+) -> None:
+    """Raise, or warn, if a column that is used identifies samples or subjects."""
+    from veridical._core.errors import InputError
+    from veridical._core.text import listing
+
+    words = {
+        "identifier": "differs in every sample, as an identifier does",
+        "subjects": "says which subject a sample comes from",
+    }
+    numbers = [column for column in found if X[column].dtype.kind != "O"]
+    texts = [column for column in found if column not in numbers]
+    for columns in (numbers, texts):
+        if not columns:
+            continue
+        about = listing(f"column {c!r} {words[found[c]]}" for c in columns)
+        said = f"In {name}, {about}: nothing can be learned from "
+        said += f"{'it' if len(columns) == 1 else 'them'} about new samples; "
+        if strict and columns is texts:
+            raise InputError(f"{said}add {_drop_option(columns)}.")
+        unless = ", unless it is a measurement" if columns is numbers else ""
+        warnings.warn(f"{said}add {_drop_option(columns)}{unless}.", stacklevel=3)
+
+
+def _drop_option(columns: Sequence[Any]) -> str:
+    """Write the option that leaves columns out, as a shell takes it."""
+    names = [str(column) for column in columns]
+    if any("," in name for name in names):
+        return " ".join(f"--drop {shlex.quote(name)}" for name in names)
+    return f"--drop {shlex.quote(','.join(names))}"
+
+
+def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> Any:
+    """Return the labels; raise if they are measurements and not meant as classes."""
+    from veridical._core.reading import refuse_measurements
+
+    if classes:
+        return (y.astype(int) if y.dtype.kind == "f" else y).astype(str)
+    column = "The labels" if target is None else f"The values of column {target!r}"
+    refuse_measurements(y, f"{column} of {name}")
+    return y
+
+
+def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
     from veridical.datasets import available, load, read
     from veridical.datasets.loading import locate
 
     text = str(data)
     if data.expanduser().exists():
-        return *read(data, target), data.name
+        return *read(data, target, header=header), data.name
     if not (text.startswith("openml:") or text in available()):
         raise InputError(_not_found(data))
     found = locate(text)
     if found is not None:
         path, own = found
-        return *read(path, own if target is None else target), text
-    if target is not None:
-        raise InputError(
-            f"--target {target} is for files; the source {text} has its own target. "
-            "Leave it out."
-        )
+        return *read(path, own if target is None else target, header=header), text
+    for option, given in (("--target", target), ("--header", header)):
+        if given is not None:
+            raise InputError(
+                f"{option} is for files; the source {text} has its own target and "
+                "names. Leave it out."
+            )
     return *load(text), f"{text} source"
 
 
@@ -204,32 +469,3 @@ def with_origin(
         "versions": version_line(),
         "command": command,
     }
-
-
-# -- the procedure -------------------------------------------------------------------
-
-
-def make_procedure(
-    estimator: str, X: Any, selector: str | None = None, n_features: Any = None
-) -> Any:
-    """Make an estimator, or a pipeline of a selector and an estimator.
-
-    Sparse data are converted to a dense table before the estimator.
-    """
-    from scipy.sparse import issparse
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import FunctionTransformer
-
-    from veridical.evaluation.reading import make_selector
-    from veridical.learning import make_estimator
-
-    steps = [make_estimator(estimator)]
-    if issparse(X):
-        to_dense = methodcaller("toarray")
-        steps.insert(0, FunctionTransformer(to_dense, accept_sparse=True))
-    if selector is not None:
-        made = make_selector(selector, n_features_to_select=n_features)
-        if hasattr(X, "columns"):  # keep names and categories for the estimator
-            made.set_output(transform="pandas")
-        steps.insert(0, made)
-    return make_pipeline(*steps) if len(steps) > 1 else steps[0]

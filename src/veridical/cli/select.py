@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request
+from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
@@ -20,7 +20,7 @@ SOURCE, N_SAMPLES = "linear", 125
 
 
 @dataclass(frozen=True, kw_only=True)
-class SelectRequest(Request):
+class SelectRequest(PreparedRequest):
     """A request to ``veridical select``."""
 
     selector: str
@@ -29,7 +29,8 @@ class SelectRequest(Request):
     features: int | float | None
     estimator: str
     cv: str
-    scoring: str | None = None
+    validate: Path | None
+    scoring: str | None
 
     def command(self) -> str:
         """Write the command that repeats the request."""
@@ -40,6 +41,8 @@ class SelectRequest(Request):
             more += ["--relevance", self.relevance]
         more += ["--features", self.features, "--estimator", self.estimator]
         more += options.scoring_words(self.scoring)
+        if self.validate is not None:
+            return self.write_command("select", *more, "--validate", self.validate)
         return self.write_command("select", *more, "--cv", self.cv)
 
 
@@ -49,6 +52,11 @@ def select(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    header: options.Header = None,
+    classes: options.Classes = False,
+    impute: options.Impute = None,
+    scale: options.Rescale = None,
+    encode: options.Encode = None,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
@@ -72,7 +80,10 @@ def select(
     ] = None,
     features: options.Features = None,
     estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
-    cv: Annotated[str, options.cv_option("How to split")] = CV,
+    cv: Annotated[
+        str | None, options.cv_option("How to split", rf" \[default: {CV}]")
+    ] = None,
+    validate: options.Validate = None,
     scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
@@ -86,16 +97,22 @@ def select(
     cross-validation features are selected, and alpha is chosen, on the training
     samples only. It is shown by class, and for every number of features.
     """
-    common = options.begin("select", data, target, drop, seed, jobs, quiet=quiet)
+    common = options.begin(
+        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet
+    )
+    options.check_validation("select", data, validate, cv)
+    cv = CV if cv is None else cv
     options.read_method(cv)
     request = SelectRequest(
         **common,
+        **options.read_preparation(impute, scale, encode),
         selector=selector,
         alpha=alpha,
         relevance=relevance,
         features=options.read_feature_count(features),
         estimator=estimator,
         cv=cv,
+        validate=validate,
         scoring=scoring,
     )
     options.read_scores(scoring)
@@ -149,25 +166,35 @@ def _read_alpha(text: str) -> float | str:
 def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     from veridical.datasets import SOURCES
     from veridical.evaluation.selecting import select as run
+    from veridical.learning import make_estimator
 
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
     most = options.count_wanted(request.features, X.shape[1])
     request = replace(request, features=most)
+    prepared = request.preparation(X)
+    how: Any = request.cv
+    if request.validate is not None:
+        X, y, how = request.read_validation(request.validate, X, y, name)
     with console.progress_bar("Selecting") as progress:
         found = run(
-            made,
+            prepared.select_by(made),
             X,
             y,
             n_features_to_select=most,
-            estimator=request.estimator,
+            estimator=prepared.learn_by(make_estimator(request.estimator)),
             scoring=options.read_scores(request.scoring),
-            cv=request.cv,
+            cv=how,
             name=name,
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,
         )
-    settings = request.with_origin(found.settings)
-    return replace(found, selector=request.selector, settings=settings)
+    return replace(
+        found,
+        data=tested_data(how, X, y) or found.data,
+        selector=request.selector,
+        estimator=request.estimator,
+        settings=request.describe(found.settings, prepared),
+    )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
@@ -69,7 +70,8 @@ class SVMWeights:
         if not np.isfinite(self._trace):
             raise InputError(
                 "The inner products of the rows of X overflow. Put the features on one "
-                "scale first, as StandardScaler does."
+                "scale first, "
+                f"{for_users('as StandardScaler does', 'with --scale standard')}."
             )
         positive = self._norms[self._norms > 0]
         self.spread = float(positive.max() / positive.min()) if positive.size else 1.0

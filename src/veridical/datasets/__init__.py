@@ -2,6 +2,7 @@
 
 from veridical._core.hashing import table_hash
 from veridical.datasets.fetching import fetch
+from veridical.datasets.identifiers import find_groups_in_ids
 from veridical.datasets.loading import available, load, locate
 from veridical.datasets.monks import make_monks
 from veridical.datasets.reading import read
@@ -18,6 +19,7 @@ __all__ = [
     "Source",
     "available",
     "fetch",
+    "find_groups_in_ids",
     "load",
     "locate",
     "make_beta_bernoulli",

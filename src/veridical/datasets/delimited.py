@@ -1,10 +1,11 @@
-"""Tables in text: columns separated by comma, semicolon or tab, with a header."""
+"""Tables in text: columns separated by comma, semicolon or tab."""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
+import warnings
 from collections.abc import Iterator
 from contextlib import suppress
 from itertools import islice
@@ -13,14 +14,15 @@ from typing import Any
 import pandas as pd
 from numpy.typing import NDArray
 
+from veridical._core.advice import for_users
 from veridical._core.errors import InputError
+from veridical.datasets.headers import MISSING, has_header
 from veridical.datasets.tables import split_target
 
 _SEPARATORS = (",", ";", "\t")
-_MISSING = ("", "NA", "NaN", "nan", "?")
-#: The same with a blank on either side, as in "5.1, ?, 1.4".
+#: Missing values with a blank on either side, as in "5.1, ?, 1.4".
 _MARKERS = [
-    left + m + right for m in _MISSING for left in ("", " ") for right in ("", " ")
+    left + m + right for m in MISSING for left in ("", " ") for right in ("", " ")
 ]
 
 #: Characters; a longer field must have a quotation mark that is never closed.
@@ -34,7 +36,7 @@ _EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round
 
 
 def read_delimited(
-    content: bytes, target: str | None, name: str
+    content: bytes, target: str | None, name: str, header: bool | None = None
 ) -> tuple[pd.DataFrame, NDArray[Any]]:
     """Read a table from delimited text.
 
@@ -46,6 +48,9 @@ def read_delimited(
         The column with the class.
     name : str
         Name of the file in messages.
+    header : bool, optional
+        Whether the first row holds the names of the columns; None decides by its
+        content.
 
     Returns
     -------
@@ -53,16 +58,53 @@ def read_delimited(
         Numbers and categories.
     y : array
         The labels.
+
+    Warns
+    -----
+    UserWarning
+        If the first row is taken as data, unless `header` says so.
     """
     separator = _find_separator(content, name)
-    header, lines = _scan(content, separator, name)
+    first, lines = _scan(content, separator, name)
+    frame = None
+    if header is not False and len(lines) > 1:
+        frame = _parse(content, separator, first, lines[1:], name, target, skip=True)
+    if header is None:
+        header = frame is None or has_header(first, frame, target, name)
+        if not header:
+            warnings.warn(
+                f"The first row of {name} looks like data, so the columns are named "
+                f"column_1 to column_{len(first)}. If it holds names, give "
+                f"{for_users('header=True', '--header yes')}.",
+                stacklevel=2,
+            )
+    if not header:
+        names = [f"column_{j}" for j in range(1, len(first) + 1)]
+        frame = _parse(content, separator, names, lines, name, target, skip=False)
+        return split_target(frame, target, name, lambda row: f"line {lines[row]}")
+    if frame is None:
+        raise InputError(f"{name} has a header but no rows; nothing can be learned.")
+    return split_target(frame, target, name, lambda row: f"line {lines[row + 1]}")
+
+
+def _parse(
+    content: bytes,
+    separator: str,
+    names: list[str],
+    lines: list[int],
+    name: str,
+    target: str | None,
+    *,
+    skip: bool,
+) -> pd.DataFrame:
+    """Convert the rows to columns of numbers or text; `skip` leaves the first out."""
     # Python's reader has counted the fields and lines; pandas converts them to numbers.
     try:
         frame = pd.read_csv(
             io.BytesIO(content),
             sep=separator,
-            header=0,
-            names=range(len(header)),
+            header=0 if skip else None,
+            names=range(len(names)),
             index_col=False,
             keep_default_na=False,
             na_values=_MARKERS,
@@ -79,10 +121,8 @@ def read_delimited(
             f"{name} cannot be read: its rows are not clearly separated. Look for "
             "quotation marks without a partner, or lines of blanks."
         )
-    frame.columns = pd.Index(header, dtype=object)
-    if separator != ",":
-        frame = _with_decimal_commas(frame, target)
-    return split_target(frame, target, name, lambda row: f"line {lines[row]}")
+    frame.columns = pd.Index(names, dtype=object)
+    return frame if separator == "," else _with_decimal_commas(frame, target)
 
 
 def _with_decimal_commas(frame: pd.DataFrame, target: str | None) -> pd.DataFrame:
@@ -150,16 +190,17 @@ def _find_separator(content: bytes, name: str) -> str:
 
 
 def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[int]]:
-    """Return the header and the line of each row; raise for rows of unequal length."""
-    records = _records(content, separator)
+    """Return the first row and the line of each row; raise for unequal lengths."""
     lines: list[int] = []
+    first: list[str] = []
     try:
-        _, header = next(records)
-        for line, record in records:
-            if len(record) != len(header):
+        for line, record in _records(content, separator):
+            if not lines:
+                first = record
+            elif len(record) != len(first):
                 raise InputError(
                     f"Line {line} of {name} has {len(record)} values, but the header "
-                    f"names {len(header)} columns; correct the line: quote text that "
+                    f"names {len(first)} columns; correct the line: quote text that "
                     "contains the separator, and close every quotation mark."
                 )
             lines.append(line)
@@ -169,6 +210,4 @@ def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[in
             f"{name} cannot be read{after}: {error}. Look for a quotation mark that is "
             "never closed."
         ) from error
-    if not lines:
-        raise InputError(f"{name} has a header but no rows; nothing can be learned.")
-    return header, lines
+    return first, lines

@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 from numpy.typing import NDArray
 
+from veridical._core.advice import for_users
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
 from veridical.datasets.arff import looks_like_arff, read_arff
@@ -66,20 +67,26 @@ SUFFIXES: tuple[str, ...] = tuple(
 ) + tuple(suffix for binary in _BINARY for suffix in binary.suffixes)
 
 
-def read(path: str | Path, target: str | None = None) -> Table:
+def read(
+    path: str | Path, target: str | None = None, *, header: bool | None = None
+) -> Table:
     r"""Read a table from a file, and divide it into features and labels.
 
     Parameters
     ----------
     path : str or Path
-        CSV or TSV (columns separated by comma, semicolon or tab, names in the first
-        row, UTF-8; where no comma separates them, numbers may have a decimal comma),
+        CSV or TSV (columns separated by comma, semicolon or tab, UTF-8; where no comma
+        separates them, numbers may have a decimal comma),
         ARFF or libsvm, plain or compressed by gzip, bzip2 or xz; npz with arrays ``X``
         and ``y``; or parquet, where pyarrow is installed. The content decides, and the
         suffix where the content leaves it open.
     target : str
         The column with the class; in an npz file the array, by default ``y``. In
         libsvm's format the class has no name: leave it out.
+    header : bool, optional
+        For CSV and TSV: whether the first row holds the names of the columns. By
+        default its content decides. Without names columns are called ``column_1``,
+        ``column_2`` and so on, and a warning says so.
 
     Returns
     -------
@@ -95,12 +102,14 @@ def read(path: str | Path, target: str | None = None) -> Table:
     ------
     InputError
         If the file cannot be read as a table of features and classes; the message tells
-        what is wrong, in which line or column, and what to do.
+        what is wrong, in which line or column, and what to do. Also if the first row
+        holds numbers that may be names or data, and `header` does not decide.
 
     Warns
     -----
     UserWarning
-        If a text column differs in every row, or the first column counts the rows.
+        If a text column differs in every row, the first column counts the rows, or the
+        first row is taken as data.
 
     See Also
     --------
@@ -129,6 +138,7 @@ def read(path: str | Path, target: str | None = None) -> Table:
         head = file.read(8)
         for binary in _BINARY:
             if head.startswith(binary.magic):
+                _refuse_header(header, binary.name, name)
                 return binary.read(path, target, name)
         content, packed = unpack(head + read_all(file, name), name)
     refuse_unsupported(content[:128], name)
@@ -144,7 +154,20 @@ def read(path: str | Path, target: str | None = None) -> Table:
             f"{name} is empty{' when unpacked' if packed else ''}; it must have a "
             "header and rows."
         )
-    return _reader(content, expected).read(content, target, name)
+    reader = _reader(content, expected)
+    if reader.read is read_delimited:
+        return read_delimited(content, target, name, header)
+    _refuse_header(header, reader.name, name)
+    return reader.read(content, target, name)
+
+
+def _refuse_header(header: bool | None, kind: str, name: str) -> None:
+    if header is not None:
+        option = for_users("header", "--header")
+        raise InputError(
+            f"{option} is for CSV files, but {name} is {kind}, which has its own names "
+            "of columns; leave it out."
+        )
 
 
 def _reader(content: bytes, expected: _Text | None) -> _Text:

@@ -736,7 +736,10 @@ def fit_selector(
     step = selecting_step(fitted)
     kept = np.asarray(step.get_support(indices=True), dtype=np.intp)
     merit = _score_of_features(step, places.size)
-    if merit is not None:
+    order = np.asarray(getattr(step, "order_", ()), dtype=np.intp)
+    if order.shape == places.shape:  # a selector of ours, behind other steps
+        kept = order[: max(kept.size, n_features or 0)]
+    elif merit is not None:
         kept = kept[np.argsort(-merit[kept], kind="stable")]
     wanted = max(kept.size, 1) if n_features is None else n_features
     if kept.size < wanted or (kept.size > wanted and merit is None):

@@ -124,6 +124,9 @@ def name_of(given: Any) -> str:
     """
     if isinstance(given, str):
         return _NAMES.get(given, given)
+    shown_as = getattr(given, "shown_as", None)
+    if shown_as is not None:  # preparation that is described elsewhere
+        return name_of(shown_as)
     if type(given) is Pipeline:
         return ", then ".join(name_of(step) for _, step in given.steps)
     alike = {text: name for kind, text, name in _registered() if kind is type(given)}

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import clone
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.defaults import CONFIDENCE, default_n_features
 from veridical._core.errors import InputError
@@ -20,7 +21,7 @@ from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, read_scoring
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Resubstitution, Split, describe_splits
+from veridical._core.splits import Resubstitution, Split, Validation, describe_splits
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
@@ -174,7 +175,9 @@ def select(
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
-    fitted, ranked = fit_selector(chosen, table, np.arange(table.n_samples), n_selected)
+    # On other samples, what is tested are the features of the training samples.
+    rows = splits[0].train if isinstance(method, Validation) else np.arange(len(table))
+    fitted, ranked = fit_selector(chosen, table, rows, n_selected)
     scores = read_scoring(scoring, table.target.classes)
     asked = [one for one in scores if not one.is_accuracy]
     (found,) = evaluate_table([procedure], table, splits, run=run, scores=asked)
@@ -340,9 +343,10 @@ def _bounds(estimate: Any) -> tuple[float, float]:
 
 def _check_learner(learner: Any, table: Table) -> None:
     if isinstance(learner, DAGSVM) and (table.categorical.any() or table.has_missing):
+        options = for_users("", ", or add --impute median or --encode onehot")
         raise InputError(
             "dagsvm needs numeric features without missing values; use the estimator "
-            "svm, which takes all features."
+            f"svm, which takes all features{options}."
         )
 
 

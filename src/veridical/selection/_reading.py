@@ -9,6 +9,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import sparse
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
@@ -74,9 +75,11 @@ class Abilities:
             "sparse": data.is_sparse,
         }
         advice = {
-            "categorical": "categorical features; encode them as numbers, or use a "
+            "categorical": "categorical features; "
+            f"{for_users('encode them as numbers', 'add --encode onehot')}, or use a "
             "selector that reads them",
-            "missing": "missing values (X contains NaN); impute them, or use a "
+            "missing": "missing values (X contains NaN); "
+            f"{for_users('impute them', 'add --impute median')}, or use a "
             "selector that reads them",
             "sparse": "sparse data; use X.toarray(), or a selector that reads it",
         }
@@ -125,9 +128,12 @@ def _selectors_with(ability: str, value: Any) -> str:
     """List the classes of the registered selectors that have an ability, by name."""
     from veridical.selection import SELECTORS  # it imports this module
 
-    found = SELECTORS.values()
-    able = (cls for cls in found if getattr(cls._abilities, ability) == value)
-    return ", ".join(sorted(cls.__name__ for cls in able))
+    able = (
+        for_users(cls.__name__, name)
+        for name, cls in SELECTORS.items()
+        if getattr(cls._abilities, ability) == value
+    )
+    return ", ".join(sorted(able))
 
 
 def read(

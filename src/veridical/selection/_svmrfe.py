@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -135,8 +136,8 @@ class SVMRFE(ReportsProgress):
                 f"Rounding keeps the support vector machine from its optimum (the "
                 f"duality gap is {gaps[worst]:.0e} of it), so the order is not to be "
                 f"relied on: the longest column of X has {spreads[worst]:.0e} times "
-                "the length of the shortest. Put the features on one scale first, as "
-                "StandardScaler does.",
+                "the length of the shortest. Put the features on one scale first, "
+                f"{for_users('as StandardScaler does', 'with --scale standard')}.",
                 stacklevel=4,
             )
         return [Ranking(order, None, n_features) for order in orders]

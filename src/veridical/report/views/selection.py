@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -234,6 +235,12 @@ def _evidence(record: Selection) -> str:
         + (", the exponent chosen" if record.fold_alphas else "")
         + " and the estimator trained anew. "
     )
+    if _is_validated(record.settings):
+        said = (
+            f"Measured on {count(record.n_test, 'sample')}, by "
+            f"{record.settings['cross-validation']}: features were selected and the "
+            "estimator trained without the test samples. "
+        )
     if worst.accuracy < best.accuracy:
         said += (
             f"Best class {best.name} ({percent(best.accuracy)}), worst "
@@ -250,18 +257,33 @@ def _evidence(record: Selection) -> str:
     return said
 
 
+def _is_validated(settings: Mapping[str, Setting]) -> bool:
+    """Return whether samples of another file were tested."""
+    return str(settings.get("cross-validation", "")).startswith("validation on ")
+
+
 def _coverage(record: Selection) -> str:
     """Say how often such intervals cover the truth; measured for accuracy only."""
     return say_coverage(record.coverage if record.scoring.is_accuracy else None)
 
 
 def _remarks(record: Selection) -> list[str]:
+    what, kind = record.scoring.label, INTERVALS[record.score_interval]
+    on_list = (
+        f"The features listed were selected on all samples; the {what} is that of the "
+        "selection procedure, not of this list itself."
+    )
+    if _is_validated(record.settings):
+        if record.score_interval == "wilson":
+            kind = "Wilson's 95 % interval for the independent samples of one test set"
+        on_list = (
+            f"The features listed were selected on the training samples; the {what} "
+            "is that of the estimator trained on these features, on the test samples."
+        )
     said = [
-        f"The interval of the {record.scoring.label}: "
-        f"{INTERVALS[record.score_interval]}. {_coverage(record)} The intervals of "
+        f"The interval of the {what}: {kind}. {_coverage(record)} The intervals of "
         "classes are Wilson's for independent samples.",
-        f"The features listed were selected on all samples; the {record.scoring.label} "
-        "is that of the selection procedure, not of this list itself.",
+        on_list,
     ]
     if len(record.sizes) > 1:
         said.append(
@@ -320,11 +342,12 @@ def show(record: Selection) -> View:
     does = f"has {scoring.full_label} {reached} on new samples"
     if scoring.is_accuracy:
         does = f"classifies {reached} of new samples correctly"
-    caption = (
-        f"Features selected by {selector} ({said_data(s['data'])}). "
-        f"{capitalized(estimator)} {does} where features are selected anew in every "
-        "training set."
-    )
+    where = " where features are selected anew in every training set"
+    if _is_validated(s["settings"]):
+        where = f", by {s['settings']['cross-validation']}"
+    data = f" ({said_data(s['data'])})" if " where" in where else ""
+    claim = f"{capitalized(estimator)} {does}{where}."
+    caption = f"Features selected by {selector}{data}. {claim}"
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
         question="Which features, and how good are they?",
@@ -389,7 +412,8 @@ def _features(s: SelectionSummary) -> Rows:
         (str(f["rank"]), *_row(f, s), _SUPPORT[f["support"]]) for f in s["features"]
     ]
     heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | "
-    caption = "Features selected on all samples, best first"
+    samples = "the training" if _is_validated(s["settings"]) else "all"
+    caption = f"Features selected on {samples} samples, best first"
     return table(caption, f"{heads}Support", rows)
 
 
@@ -402,6 +426,8 @@ def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | Table
 
 def _support(s: SelectionSummary) -> list[str]:
     """Say how far the folds support the list."""
+    if _is_validated(s["settings"]):
+        return []
     n, total = len(s["features"]), s["n_folds"]
     never = [f["name"] for f in s["features"] if f["support"] == "none"]
     said = [
@@ -428,6 +454,8 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(listed)
     if any(f["support"] == "weak" for f in s["features"]):
         blocks.append(Text(ON_WEAK, "note"))
+    if _is_validated(s["settings"]):
+        return (*blocks, Notes(tuple(s["words"]["notes"])))
     agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
         agreed = (
@@ -459,8 +487,9 @@ def _classes(s: SelectionSummary) -> Rows:
         for one in s["classes"]
     ]
     caption = "Share of the samples of each class classified correctly, in "
+    tested = "validation" if _is_validated(s["settings"]) else "cross-validation"
     heads = "Class! | Accuracy#* | 95 % interval# | Samples#"
-    return table(f"{caption}cross-validation", heads, rows)
+    return table(f"{caption}{tested}", heads, rows)
 
 
 def _sizes(s: SelectionSummary) -> Rows:
@@ -512,6 +541,15 @@ def _method(s: SelectionSummary) -> list[str]:
         f"It is {scoring.write(found['value'])} on {count(s['n_test'], 'sample')} "
         f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
     ]
+    if _is_validated(s["settings"]):
+        said = [
+            f"{name_of(s['selector'])} selected "
+            f"{count(s['n_features_to_select'], 'feature')}, and "
+            f"{name_of(s['estimator'])} was trained on them, without the test samples "
+            f"({splits}).{chosen}",
+            f"The {what} on {said_data(s['data'])}, is {scoring.write(found['value'])} "
+            f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
+        ]
     if s["stability"] is not None:
         said.append(
             "The stability of the selection over the folds is "

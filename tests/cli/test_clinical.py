@@ -1,0 +1,200 @@
+"""Tables as they come from a clinic: no header, measurements, identifiers."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import veridical
+from veridical._core.errors import InputError
+
+QUICK = ("--estimator", "nb", "--cv", 3)
+
+
+def answer(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+# -- a file without names --------------------------------------------------------------
+
+
+@pytest.fixture
+def without_names(table):
+    frame = pd.read_csv(table)
+    frame.to_csv(table, index=False, header=False)
+    return table
+
+
+def test_a_file_without_names_is_said_and_can_be_decided(run, without_names):
+    words = ("estimate", without_names, "--target", "column_7", *QUICK, "--json")
+    told = run(*words)
+    assert told.stderr.startswith("Note: The first row of ")
+    assert "columns are named column_1 to column_7" in told.stderr
+    assert "--header yes" in told.stderr
+    found = answer(told)
+    assert found["data"]["n_samples"] == 60
+
+    decided = run(*words, "--header", "no")
+    assert decided.stderr == ""
+    again = shlex.split(answer(decided)["settings"]["command"])
+    assert again[again.index("--header") + 1] == "no"
+
+    wrong = run(*words, "--header", "yes")
+    assert wrong.exit_code == 2
+    assert "no column 'column_7'" in wrong.stderr
+
+
+def test_years_as_names_are_asked_about(run, table):
+    frame = pd.read_csv(table)
+    frame["kind"] = (frame["kind"] == "yes").astype(int)
+    frame.columns = [str(year) for year in range(2018, 2025)]
+    frame.to_csv(table, index=False)
+    words = ("estimate", table, "--target", "2024", *QUICK, "--json")
+    told = run(*words)
+    assert told.exit_code == 2
+    assert "--header yes if they are names, or --header no" in told.stderr
+    found = answer(run(*words, "--header", "yes"))
+    assert found["data"]["n_features"] == 6
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("estimate", "DATA", "--header", "maybe"), "no --header 'maybe'"),
+        (("estimate", "--header", "no"), "--header no is given, but there is no file"),
+        (("select", "--classes"), "--classes is given, but there is no file"),
+        (("data", "show", "monks-1", "--header", "no"), "--header is for files"),
+    ],
+)
+def test_header_that_cannot_be(run, table, words, said):
+    words = [table if word == "DATA" else word for word in words]
+    result = run(*words)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+# -- a target that measures something --------------------------------------------------
+
+
+def days(n=60, seed=0):
+    return np.random.default_rng(seed).integers(1, 3000, n)
+
+
+@pytest.mark.parametrize(
+    "verb", ["select", "estimate", "compare", "audit", "probabilities"]
+)
+def test_measurements_are_not_classes(run, table, verb):
+    pd.read_csv(table).assign(time=days()).to_csv(table, index=False)
+    result = run(verb, table, "--target", "time")
+    assert result.exit_code == 2
+    assert "column 'time' of table.csv" in result.stderr
+    assert "different whole numbers" in result.stderr
+    assert "measurements, not classes" in result.stderr
+    assert "--classes" in result.stderr
+
+
+def test_classes_takes_numbers_as_classes(run, table):
+    codes = np.concatenate([np.arange(24), np.arange(24), np.arange(12)])
+    pd.read_csv(table).assign(code=codes).to_csv(table, index=False)
+    words = ("estimate", table, "--target", "code", *QUICK, "--json")
+    assert run(*words).exit_code == 2
+    found = answer(run(*words, "--classes"))
+    assert len(found["data"]["classes"]) == 24
+    assert "--classes" in shlex.split(found["settings"]["command"])
+
+
+@pytest.mark.parametrize("whole", [int, float, object])
+def test_python_refuses_measurements_too(whole):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y = days().astype(whole)
+    with pytest.raises(InputError, match=r"measurements, not classes.*astype\(str\)"):
+        veridical.estimate("nb", X, y)
+    with pytest.raises(InputError, match="measurements, not classes"):
+        veridical.select("anova", X, y)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(200) // 5,  # 40 classes of five samples, as faces are
+        np.concatenate([np.arange(20), np.arange(20)]),  # twenty codes
+        np.concatenate([np.repeat(np.arange(30), 10), [30]]),  # one rare code
+        days().astype(str),
+    ],
+)
+def test_codes_of_classes_are_classes(y):
+    from veridical._core.reading import refuse_measurements
+
+    assert refuse_measurements(y, "The labels") is None
+
+
+# -- identifiers -----------------------------------------------------------------------
+
+
+def with_ids(table, **columns):
+    frame = pd.read_csv(table)
+    for name, values in columns.items():
+        frame.insert(0, name, values)
+    frame.to_csv(table, index=False)
+    return table
+
+
+@pytest.mark.parametrize(
+    "verb", ["select", "estimate", "compare", "audit", "probabilities"]
+)
+def test_an_identifier_is_an_error_with_its_cure(run, table, verb):
+    with_ids(table, Name=[f"case {i}" for i in range(60)])
+    result = run(verb, table, "--target", "kind")
+    assert result.exit_code == 2
+    assert "column 'Name' differs in every sample" in result.stderr
+    assert result.stderr.rstrip().endswith("add --drop Name.")
+    assert result.stdout == ""
+
+
+def test_all_identifiers_are_named_at_once(run, table):
+    with_ids(
+        table,
+        subject=[f"S{i // 3}" for i in range(60)],
+        **{"a, b": [f"r{i}" for i in range(60)]},
+    )
+    words = ("estimate", table, "--target", "kind", *QUICK)
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "--drop 'a, b' --drop subject." in result.stderr
+    # What is proposed works, and what is left to say is said.
+    result = run(*words, "--drop", "a, b", "--drop", "subject")
+    assert result.exit_code == 0
+    assert result.stderr.startswith(
+        "Note: Column 'subject' of table.csv names 20 subjects"
+    )
+    assert "give --groups subject" in result.stderr
+
+
+def test_numbers_that_identify_are_a_note(run, table):
+    with_ids(table, patient_id=np.arange(60), weight=np.arange(60) + 50)
+    result = run("estimate", table, "--target", "kind", *QUICK)
+    assert result.exit_code == 0
+    assert "column 'patient_id' differs in every sample" in result.stderr
+    assert "--drop patient_id, unless it is a measurement" in result.stderr
+    assert "weight" not in result.stderr
+
+
+@pytest.mark.parametrize("drop", [(), ("--drop", "id")])
+def test_identifiers_with_a_stem_are_several_samples_of_a_subject(run, table, drop):
+    with_ids(table, id=[f"phon_R01_S{i // 6:02}_{i % 6 + 1}" for i in range(60)])
+    result = run("estimate", table, "--target", "kind", *QUICK, *drop)
+    assert result.exit_code == (0 if drop else 2)
+    assert "several samples of each of 10 subjects" in result.stderr
+    assert "give --groups" in result.stderr
+
+
+def test_stems_that_are_the_classes_are_no_subjects(run, table):
+    kind = pd.read_csv(table)["kind"]
+    with_ids(table, id=[f"{k}{i % 2}_{i % 15}_{i}" for i, k in enumerate(kind)])
+    result = run("estimate", table, "--target", "kind", *QUICK, "--drop", "id")
+    assert (result.exit_code, result.stderr) == (0, "")

@@ -1,0 +1,148 @@
+"""``--validate``: train on one file, test on another."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import numpy as np
+import pandas as pd
+import pytest
+from tests.cli.conftest import make_table
+
+from veridical.evaluation.intervals import wilson
+from veridical.learning import make_estimator
+from veridical.selection import AnovaF
+
+
+@pytest.fixture
+def files(tmp_path):
+    here, there = tmp_path / "here.csv", tmp_path / "there.csv"
+    frame = make_table(100)
+    frame.insert(0, "id", [f"s{i}" for i in range(100)])
+    frame[:60].to_csv(here, index=False)
+    # Other order of columns, and one more.
+    frame[60:].assign(more=1).iloc[:, ::-1].to_csv(there, index=False)
+    return here, there
+
+
+WORDS = ("--target", "kind", "--drop", "id")
+
+
+def answer(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)
+
+
+def expected(here, there, columns, name="nb"):
+    first, second = pd.read_csv(here), pd.read_csv(there)
+    model = make_estimator(name).fit(first[columns], first["kind"])
+    return model.predict(second[columns]) == second["kind"].to_numpy()
+
+
+def test_estimate_trains_here_and_tests_there(run, files, tmp_path):
+    here, there = files
+    page = tmp_path / "page.html"
+    words = ("estimate", here, *WORDS, "--estimator", "nb", "--validate", there)
+    result = run(*words, "--json", "--out", page)
+    found = answer(result)
+    hits = expected(here, there, [f"x{j}" for j in range(6)])
+    (one,) = found["estimates"]
+    assert one["value"] == hits.mean()
+    low, high = wilson(hits.mean(), hits.size)
+    (interval,) = one["intervals"]
+    assert (interval["low"], interval["high"]) == pytest.approx((low, high))
+    assert (
+        found["data"]["n_samples"] == 40
+    )  # the majority class is that of the test set
+    assert "validation on there.csv (40 samples)" in page.read_text()
+    assert "Column 'more' of there.csv is not used" in result.stderr
+    again = answer(run(*shlex.split(found["settings"]["command"])[1:], "--json"))
+    assert again["estimates"] == found["estimates"]
+
+
+def test_select_shows_the_features_of_the_training_file(run, files):
+    here, there = files
+    words = ("select", here, *WORDS, "--selector", "anova", "--features", 2)
+    found = answer(run(*words, "--estimator", "nb", "--validate", there, "--json"))
+    first = pd.read_csv(here)
+    X = first[[f"x{j}" for j in range(6)]]
+    order = AnovaF(2).fit(X, first["kind"]).order_[:2]
+    assert [one["index"] for one in found["features"]] == order.tolist()
+    hits = expected(here, there, X.columns[np.sort(order)].tolist())
+    assert found["accuracy"] == hits.mean()
+    assert (found["n_folds"], found["n_test"]) == (1, 40)
+    assert found["interval"] == "wilson"
+    assert "selected on the training samples" in " ".join(found["words"]["notes"])
+
+
+def test_nothing_is_learned_from_the_second_file(run, files):
+    """Values and classes there change the score alone."""
+    here, there = files
+    words = ("select", here, *WORDS, "--features", 2, "--scale", "standard")
+    words = (*words, "--validate", there, "--json")
+    before = answer(run(*words))
+    frame = pd.read_csv(there)
+    for j in range(6):
+        frame[f"x{j}"] = 1000.0 * np.arange(40)
+    frame.to_csv(there, index=False)
+    after = answer(run(*words))
+    assert after["features"] == before["features"]
+    assert after["accuracy"] != before["accuracy"]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda f: f.drop(columns="x3"), "there.csv lacks column 'x3' of here.csv"),
+        (lambda f: f.rename(columns={"x3": "x33"}), "did you mean"),
+        (lambda f: f.assign(x3="high"), "'x3' holds numbers in here.csv, but text"),
+        (
+            lambda f: f.replace({"kind": {"yes": "maybe"}}),
+            "there.csv has class 'maybe', which here.csv does not have",
+        ),
+        (lambda f: f.drop(columns="kind"), "no column 'kind'"),
+        (lambda f: f.assign(kind="yes"), "only one class"),
+    ],
+)
+def test_files_that_do_not_fit(run, files, change, said):
+    here, there = files
+    change(pd.read_csv(there)).to_csv(there, index=False)
+    result = run("estimate", here, *WORDS, "--validate", there)
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--validate", "nowhere.csv"), "There is no file nowhere.csv"),
+        (("--validate", "there.csv", "--cv", "5"), "exclude each other"),
+    ],
+)
+def test_options_that_do_not_fit(run, files, monkeypatch, words, said):
+    monkeypatch.chdir(files[0].parent)
+    for verb in ("select", "estimate"):
+        result = run(verb, "here.csv", *WORDS, *words)
+        assert result.exit_code == 2
+        assert said in result.stderr
+
+
+def test_there_must_be_a_file_to_train_on(run):
+    result = run("select", "--validate", "there.csv")
+    assert result.exit_code == 2
+    assert "veridical select DATA --validate there.csv" in result.stderr
+
+
+def test_categories_and_whole_classes(run, files):
+    """Categories that only one file has, and classes that are numbers."""
+    here, there = files
+    for path, grades in ((here, ["I", "II"]), (there, ["II", "III"])):
+        frame = pd.read_csv(path)
+        frame["grade"] = np.resize(grades, len(frame))
+        frame["kind"] = (frame["kind"] == "yes").astype(int)
+        frame.to_csv(path, index=False)
+    words = ("select", here, *WORDS, "--encode", "onehot", "--impute", "mean")
+    found = answer(run(*words, "--features", 3, "--validate", there, "--json"))
+    assert [one["name"] for one in found["classes"]] == ["0", "1"]
+    assert found["n_test"] == 40
