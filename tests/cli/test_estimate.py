@@ -362,3 +362,19 @@ def test_brackets_in_names_are_not_markup(run, table, tmp_path):
 
     assert "[bold red]odd.csv: 60 samples" in result.stdout
     assert os.listdir(tmp_path) == ["[bold red]odd.csv"]
+
+
+def test_several_scores_and_what_was_not_measured(run, table):
+    options = ("--target", "kind", "--estimator", "nb", "--cv", "5")
+    result = run("estimate", table, *options, "--scoring", "balanced_accuracy,mcc")
+    assert result.exit_code == 0, result.stderr
+    said = " ".join(result.stdout.split())
+    assert "Other scores of the same predictions" in said
+    found = answer(
+        run("estimate", table, *options, "--scoring", "balanced_accuracy", "--json")
+    )
+    assert found["scoring"]["label"] == "balanced accuracy"
+    assert "--scoring balanced_accuracy" in found["settings"]["command"]
+    wrong = run("estimate", table, *options, "--scoring", "balanced_acuracy")
+    assert wrong.exit_code == 2
+    assert "did you mean 'balanced_accuracy'" in wrong.stderr

@@ -607,7 +607,9 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
         (
             score_range(b["low"], b["high"], unit),
             b["kind"],
-            write_coverage(covered(b["coverage"])),
+            write_coverage(covered(b["coverage"]))
+            if s["scoring"]["name"] == "accuracy"
+            else "not measured",
         )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]
