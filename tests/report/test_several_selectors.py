@@ -100,7 +100,8 @@ def test_sizes_stand_beside_pvalues(decided):
         "IN, pairs (corrected resampled t test): false-positive rate of the test "
     )
     assert "% (measured; nominal 5 %)" in sizes[0]
-    assert "n = 2000 data sets on which neither selector is better" in sizes[0]
+    assert "measured designs nearest to this one: 10 folds under IN, " in sizes[0]
+    assert "data sets on which neither selector is better" in sizes[0]
     assert sizes[1].startswith(
         "IN, Friedman's test treats folds as independent: false-positive rate "
     )
