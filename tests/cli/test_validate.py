@@ -128,6 +128,17 @@ def test_options_that_do_not_fit(run, files, monkeypatch, words, said):
         assert said in result.stderr
 
 
+def test_columns_without_names_cannot_be_matched(run, files):
+    here, there = files
+    for path in files:
+        pd.read_csv(path).rename(columns={"kind": "y"}).to_csv(path, index=False)
+    frame, bare = pd.read_csv(there), there.with_suffix(".npz")
+    np.savez(bare, X=frame[["x0", "x1"]].to_numpy(), y=frame["y"].to_numpy(str))
+    result = run("estimate", here, "--target", "y", "--drop", "id", "--validate", bare)
+    assert result.exit_code == 2
+    assert "but those of there.npz have none" in result.stderr
+
+
 def test_there_must_be_a_file_to_train_on(run):
     result = run("select", "--validate", "there.csv")
     assert result.exit_code == 2

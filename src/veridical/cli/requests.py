@@ -88,14 +88,15 @@ class Request:
         from veridical._core.errors import InputError
         from veridical._core.splits import Validation
 
-        if not hasattr(X, "columns"):
-            raise InputError(
-                f"--validate {path} needs columns with names, by which the two files "
-                f"are matched, but those of {name} have none."
-            )
         with warnings.catch_warnings():  # the same as of the first file
             warnings.simplefilter("ignore")
             other, labels, tested_on = _read(path, self.target, self.header)
+        for which, table in ((name, X), (tested_on, other)):
+            if not hasattr(table, "columns"):
+                raise InputError(
+                    f"--validate {path} needs columns with names, by which the two "
+                    f"files are matched, but those of {which} have none."
+                )
         dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
         other = other.drop(columns=list(dropped))
         other = _with_columns_of(X, other, name, tested_on)
