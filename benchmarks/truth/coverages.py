@@ -32,7 +32,7 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 
 import veridical.evaluation
-from benchmarks.truth.designs import Row, add_rows, draw_designs, measure_all
+from benchmarks.truth.designs import CEILING, Row, add_rows, draw_designs, measure_all
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.comparison.null_designs import NullDesign, class_means, simulate
 from veridical.comparison.significance import corrected_resampled_t
@@ -74,6 +74,8 @@ SCORES, NESTED = "scores", "nested"
 NUMBERS = {SCORES: (7, 150), NESTED: (3, 60), OPTIMISM: (4, 200)}
 #: Without nearest centroid, which is like a linear SVM.
 ESTIMATORS = ("nb", "1nn", "svm", "c45")
+#: Further designs per method and estimator with accuracies near 100 %.
+N_CEILING = 2
 #: The methods and estimators of each.
 MEASURES = {
     SCORES: (tuple(METHODS), ESTIMATORS),
@@ -197,6 +199,16 @@ def plan() -> list[tuple[str, str, NullDesign]]:
                     for i, d in enumerate(designs)
                 ]
             )
+    for name, estimator in product(*MEASURES[SCORES]):
+        designs = draw_designs(
+            f"coverage ceiling {name} {estimator}",
+            N_CEILING,
+            n_repeats=1,
+            n_folds=10,
+            estimator=estimator,
+            **CEILING,
+        )
+        drawn.append([(SCORES, name, one) for one in designs])
     return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
 
 

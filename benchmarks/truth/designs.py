@@ -21,6 +21,9 @@ from veridical.comparison.null_designs import NullDesign
 
 SEED = 2007
 
+#: Effects that are so large that accuracies come near to 100 %.
+CEILING = {"effect": 3.0, "n_relevant": 8}
+
 Row = dict[str, Any]
 
 

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 import veridical.comparison
-from benchmarks.truth.designs import SEED, add_rows, draw_designs, measure_all
+from benchmarks.truth.designs import CEILING, SEED, add_rows, draw_designs, measure_all
 from veridical._core.arrays import FloatArray
 from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.conclusions import TOO_OFTEN
@@ -55,6 +55,8 @@ SHAPES = {
     (5, 2): (10, 500),
     (10, 10): (10, 200),
 }
+#: Further designs per estimator with accuracies near 100 %.
+N_CEILING = 2
 #: Data sets in a null from which calibrated p-values are taken.
 N_NULL = 10_000
 #: Numbers of selectors that Friedman's test compares.
@@ -74,6 +76,11 @@ def plan() -> Iterator[tuple[str, NullDesign, int]]:
         for shape, (number, n) in SHAPES.items()
         for estimator in SIMULATED
     ]
+    drawn += [
+        [("plain", one, n) for one in designs_of(shape, estimator, N_CEILING, CEILING)]
+        for shape, (_, n) in SHAPES.items()
+        for estimator in SIMULATED
+    ]
     for shape in SHAPES:
         usual = [
             NullDesign(*shape, "in", n, "centroid", effect)
@@ -87,12 +94,16 @@ def plan() -> Iterator[tuple[str, NullDesign, int]]:
 
 
 def designs_of(
-    shape: tuple[int, int], estimator: str, number: int
+    shape: tuple[int, int],
+    estimator: str,
+    number: int,
+    more: Mapping[str, Any] | None = None,
 ) -> Iterator[NullDesign]:
     """Draw designs for a number of repeats and folds, and an estimator."""
     return draw_designs(
-        f"{shape} {estimator}",
+        f"{shape} {estimator}{' ceiling' if more else ''}",
         number,
+        **(more or {}),
         n_repeats=shape[0],
         n_folds=shape[1],
         estimator=estimator,
