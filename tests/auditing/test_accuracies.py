@@ -23,6 +23,7 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import audit as oracle
 
 from veridical._core.reading import read_table
+from veridical._core.scoring import ACCURACY
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split, describe_splits
 from veridical.auditing import audit, evidence, nulls
@@ -35,6 +36,7 @@ from veridical.evaluation import (
     Holdout,
     LeaveOut,
     estimate,
+    wilson,
 )
 from veridical.evaluation.engine import rank
 from veridical.evaluation.trust import default_interval
@@ -201,17 +203,24 @@ def test_the_interval_is_that_of_estimate_on_the_same_folds(weak, cv):
     assert narrow.accuracy["in"][1:] == alone.interval(0.9)
 
 
-def test_without_a_valid_interval_none_is_shown(weak):
+def test_equal_accuracies_of_some_samples_have_wilsons_interval(weak):
     X, y = weak
     rows = np.arange(40)
     splits = [(np.delete(rows, [i, i + 20]), [i, i + 20]) for i in range(3)]
-    found = audit(
-        GaussianNB(), 1e-9 * X[:, :1] + 5 * (y == "yes")[:, None], y, cv=splits, **FEW
-    )
-    assert found.accuracy["in"].value == 1
+    perfect = 1e-9 * X[:, :1] + 5 * (y == "yes")[:, None]
+    found = audit(GaussianNB(), perfect, y, cv=splits, **FEW)
+    assert found.accuracy["in"] == (1, *wilson(1.0, 6))
+    assert found.interval == "wilson"
+
+
+def test_without_a_valid_interval_none_is_shown(weak):
+    X, y = weak
+    every = np.arange(40)
+    with pytest.warns(UserWarning, match="training"):
+        found = audit(GaussianNB(), X, y, cv=[(every, every)], **FEW)
     assert np.isnan(found.accuracy["in"].low)
     assert found.interval == ""
-    assert "100.0 % (no interval)" in found.conclusion.sentence
+    assert "% (no interval)" in found.conclusion.sentence
     assert "nan" not in found.to_html()
 
 
@@ -411,9 +420,9 @@ def test_equal_differences_of_all_folds_show_no_optimism(n_splits):
     """Whatever the folds have in common, their variance of zero is no certainty."""
     hits = np.full(n_splits, 0.5)
     splits = [Split(np.arange(4), 40, np.arange(4, 40)) for _ in range(n_splits)]
-    inside = SimpleNamespace(accuracy=0.5, hits=hits)
-    outside = SimpleNamespace(accuracy=0.75, hits=hits + 0.25)
-    value, low, high = evidence._optimism(inside, outside, splits, 0.05)
+    inside = SimpleNamespace(score=0.5, scores=hits, hits=hits)
+    outside = SimpleNamespace(score=0.75, scores=hits + 0.25, hits=hits + 0.25)
+    value, low, high = evidence._optimism(inside, outside, splits, 0.05, ACCURACY)
     assert value == 0.25
     assert np.isnan([low, high]).all()
     same = evidence._optimism(inside, inside, splits, 0.05)

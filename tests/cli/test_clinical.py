@@ -172,7 +172,7 @@ def test_all_identifiers_are_named_at_once(run, table):
     assert result.stderr.startswith(
         "Note: Column 'subject' of table.csv names 20 subjects"
     )
-    assert "give --groups subject" in result.stderr
+    assert "GroupKFold().split(X, y, subjects)" in result.stderr
 
 
 def test_numbers_that_identify_are_a_note(run, table):
@@ -190,7 +190,7 @@ def test_identifiers_with_a_stem_are_several_samples_of_a_subject(run, table, dr
     result = run("estimate", table, "--target", "kind", *QUICK, *drop)
     assert result.exit_code == (0 if drop else 2)
     assert "several samples of each of 10 subjects" in result.stderr
-    assert "give --groups" in result.stderr
+    assert "GroupKFold().split(X, y, subjects)" in result.stderr
 
 
 def test_stems_that_are_the_classes_are_no_subjects(run, table):

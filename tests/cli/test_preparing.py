@@ -68,6 +68,7 @@ def statistics(model, X, y):
         return model[:-1].transform(fixed[columns]).to_json(double_precision=15)
 
 
+@pytest.mark.in_part(6)
 @pytest.mark.parametrize("impute", IMPUTERS)
 @pytest.mark.parametrize("scale", SCALERS)
 @pytest.mark.parametrize("encode", ENCODERS)

@@ -61,8 +61,9 @@ def test_the_range_is_that_of_the_nearest_designs():
         and (row.design.n_repeats, row.design.n_folds) == (1, 10)
     ]
     rows.sort(key=lambda row: SITUATION.distance(row.situation))
-    sizes = [row.size(0.05) for row in rows[:N_NEAR]]
-    assert size.n_designs == N_NEAR
+    near = [row for row in rows if SITUATION.distance(row.situation) <= 3.5][:N_NEAR]
+    sizes = [row.size(0.05) for row in near]
+    assert 5 <= size.n_designs == len(near)
     assert size.rate == np.median([one.rate for one in sizes])
     assert size.low == min(one.low for one in sizes)
     assert size.high == max(one.high for one in sizes)
@@ -72,16 +73,35 @@ def test_the_range_is_that_of_the_nearest_designs():
 
 
 @pytest.mark.parametrize(
-    ("method", "shape", "alpha"),
+    ("test", "method", "shape"),
     [
-        ("in", (3, 7), 0.05),
-        ("truth", (1, 10), 0.05),
-        ("in", None, 0.05),
-        ("in", (1, 10), 0.02),
+        ("corrected-t", "truth", (1, 10)),
+        ("corrected-t", "in", None),
+        ("another", "in", (1, 10)),
     ],
 )
-def test_what_was_not_measured_has_no_size(method, shape, alpha):
-    assert measured_size("corrected-t", method, shape, SITUATION, alpha=alpha) is None
+def test_what_was_not_measured_has_no_size(test, method, shape):
+    assert measured_size(test, method, shape, SITUATION, alpha=0.05) is None
+
+
+@pytest.mark.parametrize(
+    ("shape", "alpha", "like", "level"),
+    [
+        ((1, 7), 0.05, "5 folds", 0.05),
+        ((1, 12), 0.05, "10 folds", 0.05),
+        ((10, 5), 0.05, "10 x 10 folds", 0.05),
+        ((1, 10), 0.02, "10 folds", 0.01),
+        ((1, 10), 0.2, "10 folds", 0.1),
+    ],
+)
+def test_other_splits_and_levels_have_the_range_of_the_nearest(
+    shape, alpha, like, level
+):
+    size = measured_size("corrected-t", "in", shape, SITUATION, alpha=alpha)
+    assert not size.near
+    assert size.design.startswith(f"{like} under IN")
+    assert size.nominal == level
+    assert measured_size("corrected-t", "in", (1, 10), SITUATION, alpha=1 - 0.95).near
 
 
 @pytest.mark.parametrize(
@@ -127,10 +147,10 @@ def test_every_verdict_carries_its_measured_size(anova, worst, problem):
     for method in ("in", "out"):
         size = record.verdicts[method].test.size
         assert size.nominal == 0.05
-        assert size.n_designs == N_NEAR
+        assert size.near
         assert f"under {method.upper()}" in size.design
     unmeasured = compare([anova, worst], X, y, cv=7, **COMMON)
-    assert unmeasured.verdicts["in"].test.size is None
+    assert not unmeasured.verdicts["in"].test.size.near
 
 
 def test_stability_and_time_are_recorded(anova, first, problem):

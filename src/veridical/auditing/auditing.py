@@ -217,7 +217,7 @@ def audit(
         interval=evidence.interval,
         coverage=evidence.coverage.get(evidence.interval),
         optimism_coverage=(
-            evidence.coverage.get("optimism") if evidence.optimism else None
+            evidence.coverage.get("optimism") if evidence.optimism_varies else None
         ),
         reported="out" if procedure.features is not None else "in",
         optimism=evidence.optimism,

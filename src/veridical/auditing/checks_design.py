@@ -175,7 +175,7 @@ def uncorrected_test(e: AuditEvidence) -> Finding | None:
             f" Where nothing differs it rejects in "
             f"{percent_range(measured.low, measured.high)} of data sets, not in "
             f"{100 * measured.nominal:g} % (measured in {measured.n_designs} designs "
-            f"{'near this one' if measured.near else 'with such splits'}: "
+            f"{'near this one' if measured.near else 'with such or similar splits'}: "
             f"{measured.design})."
         )
     return finding("VD010", "warning", said, details)

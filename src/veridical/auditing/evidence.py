@@ -128,6 +128,14 @@ class AuditEvidence:
         return self.null["in"].pvalue <= self.alpha
 
     @property
+    def optimism_varies(self) -> bool:
+        """Whether the interval of the optimism is that of differing folds."""
+        if self.optimism is None or self.outside is None:
+            return False
+        equal = np.array_equal(self.outside.hits, self.inside.hits)
+        return bool(np.isfinite(self.optimism.low)) and not equal
+
+    @property
     def leaves_one_out(self) -> bool:
         """Whether every test set is a single sample."""
         return all(len(split.test) == 1 for split in self.splits)
@@ -301,7 +309,8 @@ def _optimism(
         return Interval(gap, float("nan"), float("nan"))
     splits = [split for split, there in zip(splits, known, strict=True) if there]
     if scoring.is_accuracy and np.array_equal(outside.hits, inside.hits):
-        half_width = 1 - alpha ** (1 / sum(len(split.test) for split in splits))
+        tested = np.unique(np.concatenate([split.test for split in splits]))
+        half_width = 1 - alpha ** (1 / tested.size)
         return Interval(gap, gap - half_width, gap + half_width)
     found = on_accuracies(
         corrected_resampled_t(

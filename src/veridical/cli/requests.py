@@ -302,24 +302,23 @@ def _tell_groups(X: Any, y: Any, found: Mapping[Any, Any], name: str) -> None:
     """Warn of several samples of one subject, by its column or by identifiers."""
     from veridical.datasets.identifiers import find_groups_in_ids
 
-    said = option = None
+    said = None
     for column, kind in sorted(found.items(), key=lambda one: one[1] != "subjects"):
         if kind == "subjects":
             n_subjects = X[column].nunique()
             said = f"Column {column!r} of {name} names {n_subjects} subjects, most of "
             said += f"them with several samples in these {len(X)}"
-            option = f"--groups {shlex.quote(str(column))}"
             break
         groups = find_groups_in_ids(X[column])
         if groups is not None and _are_many(groups[0], y):
             said = f"The values of column {column!r} of {name} look like several "
             said += f"samples of each of {groups[1]}"
-            option = "--groups"
             break
     if said is not None:
         warnings.warn(
             f"{said}. Samples of one subject are not independent: an accuracy is too "
-            f"high if they are in training and test set at once; give {option}.",
+            "high if they are in training and test set at once. Keep them together, "
+            "in Python by cv=list(GroupKFold().split(X, y, subjects)).",
             stacklevel=3,
         )
 

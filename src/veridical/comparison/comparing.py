@@ -367,8 +367,12 @@ def _conclude(
         ),
         seconds=tuple(outcome.seconds.tolist()),
         correction=correction,
-        coverage=covered.get("corrected-t"),
-        optimism_coverage=covered.get("optimism") if optimism else None,
+        coverage=covered.get(_kind(splits, accuracy)),
+        optimism_coverage=(
+            covered.get("optimism")
+            if any(math.isfinite(gap.low) for gap in optimism)
+            else None
+        ),
         alpha=alpha,
         settings=settings,
         n_train=float(np.mean(geometry.n_train)),
@@ -377,6 +381,16 @@ def _conclude(
         values=values,
     )
     return replace(record, recommendation=say.recommend(record))
+
+
+def _kind(splits: Splits, accuracy: Mapping[str, FloatArray]) -> str:
+    """Return the kind of interval of mean accuracies under IN."""
+    if "in" not in accuracy:
+        return ""
+    means = accuracy["in"].mean(axis=1)
+    tested = np.unique(np.concatenate([split.test for split in splits.splits]))
+    flat = means.reshape(len(means), -1)
+    return "wilson" if say.uses_wilson(flat, tested.size) else "corrected-t"
 
 
 def _coverage(

@@ -195,14 +195,24 @@ def describe_interval(record: Comparison, method: str) -> str:
         return f"a single {unit}: no interval"
     if unit == "data set":
         return f"t interval over {count(n, 'independent data set')}"
+    if record.scoring.is_accuracy and uses_wilson(values, _count_tested(record, n)):
+        return (
+            "Wilson's interval for the tested samples, because the accuracies of folds "
+            f"say too little about their spread. {_covered(record, method)}"
+        )
     ratio = fold_ratio(record, record.score[method].shape[3])
     said = (
         f"t interval over {count(n, 'fold')}, its variance enlarged by test/train = "
         f"{ratio:.3g} (Nadeau and Bengio 2003) because training sets overlap"
     )
+    return f"{said}. {_covered(record, method)}"
+
+
+def _covered(record: Comparison, method: str) -> str:
+    """Say how often intervals of means cover the truth; no full stop at the end."""
     if method == "in" and not record.independent_repeats:
-        return f"{said}. {say_coverage(record.coverage).removesuffix('.')}"
-    return f"{said}; an approximation"
+        return say_coverage(record.coverage).removesuffix(".")
+    return "It is an approximation"
 
 
 def shares_right(record: Comparison) -> dict[str, Interval]:
@@ -226,6 +236,23 @@ def fold_ratio(record: Comparison, n_folds: int) -> float:
     if math.isfinite(record.n_test) and record.n_train > 0:
         return record.n_test / record.n_train
     return 1 / (n_folds - 1) if n_folds > 1 else 0.0
+
+
+def uses_wilson(values: FloatArray, n_tested: int | None) -> bool:
+    """Return whether means of accuracies have Wilson's interval, as in `estimate`.
+
+    They do with fewer than three splits, if every test set is a single sample, and if
+    the accuracies of each selector are all equal.
+
+    Parameters
+    ----------
+    values : array of shape (n_selectors, n_splits)
+        Accuracies.
+    n_tested : int or None
+        Number of different samples in all test sets.
+    """
+    few = values.shape[1] < LEAST_DIFFERENCES or values.shape[1] == n_tested
+    return n_tested is not None and (few or not any(vary(own) for own in values))
 
 
 def mean_accuracy(
@@ -270,12 +297,11 @@ def mean_accuracy(
     n, mean = int(values.size), float(values.mean())
     if n < 2:
         return MeanAccuracy(mean, math.nan, math.nan, math.nan, n)
-    if not vary(values):
-        bounds = (math.nan, math.nan)
-        if n_tested is not None:
-            bounds = wilson(mean, n_tested, 1 - alpha)
-        return MeanAccuracy(mean, *bounds, 0.0, n)
-    std = float(values.std(ddof=1))
+    std = float(values.std(ddof=1)) if vary(values) else 0.0
+    if n_tested is not None and uses_wilson(values[None], n_tested):
+        return MeanAccuracy(mean, *wilson(mean, n_tested, 1 - alpha), std, n)
+    if std == 0:
+        return MeanAccuracy(mean, math.nan, math.nan, std, n)
     half = t_half_width(values, test_to_train, 1 - alpha)
     bounds = clip((mean - half, mean + half), limits)
     if n_tested is not None:
@@ -481,7 +507,7 @@ def recommend_pair(
         sentences.append(_on_artefacts(accuracy, artefacts, wording))
     sentences.append(_on_claims(verdicts.get("in"), wording, doubt))
     if {"in", "out"} <= set(verdicts):
-        sentences.append(_on_picking(verdicts, artefacts, wording))
+        sentences.append(_on_picking(verdicts, artefacts, wording, doubt))
     if optimism and not artefacts:
         sentences.append(_on_reporting(accuracy["in"], optimism, wording))
     return " ".join(sentences)
@@ -500,9 +526,10 @@ def _on_reporting(
             level = f"{100 * (1 - wording.alpha):.4g} %"
             span = f"{level} interval {wording.span(low, high)}"
         size = wording.scoring.write_gap(abs(value), signed=False)
+        apart = f"{size} {'lower' if value < 0 else 'higher'}" if value else "equal"
         parts.append(
             f"{wording.scoring.write(found[i])} for {wording.names[i]} (OUT is "
-            f"{size} {'lower' if value < 0 else 'higher'}, {span})"
+            f"{apart}, {span})"
         )
     what = wording.scoring.label
     return f"The {what} to report is that under IN: {listing(parts)}."
@@ -557,7 +584,10 @@ def _because(verdict: Verdict) -> str:
 
 
 def _on_picking(
-    verdicts: Mapping[str, Verdict], artefacts: Sequence[int], wording: Wording
+    verdicts: Mapping[str, Verdict],
+    artefacts: Sequence[int],
+    wording: Wording,
+    doubt: str,
 ) -> str:
     inside, outside = verdicts["in"], verdicts["out"]
     if len(artefacts) == len(wording.names):
@@ -565,6 +595,8 @@ def _on_picking(
     goal = "To pick features for this data set alone"
     if inside.winner == outside.winner == "draw":
         return f"{goal}, take either: neither IN nor OUT finds a difference."
+    if doubt and inside.winner != "draw":
+        return f"{goal}, take either: {_MAY_NOT}"
     if inside.winner == outside.winner:
         return f"{goal}, take {wording.winner(inside)}: IN and OUT agree."
     if outside.winner == "draw":
@@ -641,6 +673,11 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     inside, outside = _beaten(record.pairs["in"]), _beaten(record.pairs["out"])
     if not inside and not outside:
         return f"{goal}, take any: neither IN nor OUT finds a difference."
+    if any(
+        pair.better is not None and find_doubt(record, pair.verdict)
+        for pair in record.pairs["in"]
+    ):
+        return f"{goal}, take any: {_MAY_NOT}"
     seen = inside or outside
     method = "in" if inside else "out"
     values = record.scoring.sign * means(record.score[method])
@@ -699,6 +736,7 @@ NAIVE_ON_FOLDS = ("paired t",)
 #: not believed alone.
 TOO_OFTEN = 1.5
 _LEAK = "the test samples took part in the selection"
+_MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
     "IN finds no difference, and one that OUT alone finds is no reason, because OUT "
     "rewards the selector that fits the test samples more."

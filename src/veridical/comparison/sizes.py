@@ -9,6 +9,7 @@ designs which are nearest to the user's, each with the error of its measurement.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import cache
@@ -120,36 +121,48 @@ def measured_size(
     method : str
         "in" or "out"; nothing was measured for others.
     shape : tuple of int or None
-        Repeats and folds, which must be those of the design; None where the test sets
-        are no folds, for which nothing was measured.
+        Repeats and folds; None where the test sets are no folds, for which nothing was
+        measured.
     situation : Situation
         Samples, features, classes, estimator and accuracy.
     alpha : float
-        Nominal size, one of `ALPHAS`.
+        Nominal size.
     n_selectors : int, default=2
         Number of selectors compared; the nearest number is taken.
 
     Returns
     -------
     MeasuredSize or None
-        The range over the nearest designs, or, if none is near, over all designs with
-        such splits; None where there are none.
+        The range over the nearest designs. If none is near, or nothing was measured
+        with such splits or at such a level, over all designs with the nearest splits at
+        the nearest level. None where the test was not measured.
     """
-    if alpha not in ALPHAS or shape is None:
-        return None
     rows = [
         row
         for row in size_table()
-        if row.kind != "calibrated"
-        and (row.test, row.design.method) == (test, method)
-        and (row.design.n_repeats, row.design.n_folds) == shape
+        if row.kind != "calibrated" and (row.test, row.design.method) == (test, method)
     ]
-    if not rows:
+    if not rows or shape is None:
         return None
-    nearest = min(abs(row.n_selectors - n_selectors) for row in rows)
-    rows = [row for row in rows if abs(row.n_selectors - n_selectors) == nearest]
-    near = find_near(rows, situation)
-    return size_range(near or rows, alpha, near=bool(near))
+    fewest = min(abs(row.n_selectors - n_selectors) for row in rows)
+    rows = [row for row in rows if abs(row.n_selectors - n_selectors) == fewest]
+    like = min({_shape(row) for row in rows}, key=lambda one: _distance(one, shape))
+    rows = [row for row in rows if _shape(row) == like]
+    level = min(ALPHAS, key=lambda one: abs(math.log(one / alpha)))
+    near = []
+    if like == shape and math.isclose(level, alpha):
+        near = find_near(rows, situation)
+    return size_range(near or rows, level, near=bool(near))
+
+
+def _shape(row: SizeRow) -> tuple[int, int]:
+    return row.design.n_repeats, row.design.n_folds
+
+
+def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, float]:
+    """Return how far repeats and folds are; one cross-validation is not several."""
+    steps = [abs(math.log(a / b)) for a, b in zip(one, other, strict=True)]
+    return float((one[0] > 1) != (other[0] > 1)), sum(steps)
 
 
 def size_range(

@@ -192,7 +192,7 @@ def on_accuracies(found: TestResult, largest: float = 1.0) -> TestResult:
     (nan, (nan, nan), 'draw')
     """
     low, high = clip(found.interval, (-largest, largest))
-    if found.n >= LEAST_DIFFERENCES or math.isnan(low):
+    if found.n >= LEAST_DIFFERENCES:
         return replace(found, interval=(low, high))
     shares = found.probabilities
     return replace(

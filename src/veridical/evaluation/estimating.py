@@ -467,6 +467,8 @@ def _assumes(
     is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
     if is_random and vary(scores[~np.isnan(scores)]):
         result["corrected-t"] = ASSUMES["corrected-t"]
+    elif is_accuracy and not result:
+        result["wilson"] = ASSUMES["stable"]
     return result
 
 

@@ -523,7 +523,8 @@ class Selection(Record):
         more = len(self.features) - len(names)
         listed = ", ".join(names) + (f" and {more} more" if more else "")
         value, low, high = self.score
-        accuracy = f"{self.scoring.label} {value:.3f} ({low:.3f} to {high:.3f})"
+        bounds = "no interval" if np.isnan(low) else f"{low:.3f} to {high:.3f}"
+        accuracy = f"{self.scoring.label} {value:.3f} ({bounds})"
         return (
             f"Selection({_conclusions().name_of(self.selector)}: {listed}; {accuracy})"
         )

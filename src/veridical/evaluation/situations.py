@@ -20,10 +20,12 @@ from veridical._core.validation import count_features
 from veridical.evaluation.engine import selecting_step
 from veridical.evaluation.reading import name_of
 
-#: Number of designs in a range.
+#: Largest and smallest number of designs in a range; with fewer that are near, nothing
+#: was measured near.
 N_NEAR = 20
-#: Largest distance of the nearest design; beyond it nothing was measured near.
-_FARTHEST = 3.0
+_FEWEST_NEAR = 5
+#: Largest distance of a design that is near.
+_FARTHEST = 3.5
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 2.0
 
@@ -112,7 +114,9 @@ class Situation(NamedTuple):
 
     @property
     def _like(self) -> tuple[str, ...]:
-        return _LIKE.get(name_of(self.estimator), tuple(SIMULATED))
+        if not self.estimator:
+            return tuple(SIMULATED)
+        return _LIKE.get(name_of(self.estimator), ())
 
 
 class Measured(Protocol):
@@ -130,14 +134,13 @@ Row = TypeVar("Row", bound=Measured)
 def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
     """Return the measured designs nearest to a situation.
 
-    The list is empty where even the nearest design is far.
+    The list is empty where too few designs are near.
     """
     measured = list(rows)
     distances = [situation.distance(row.situation) for row in measured]
-    near: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
-    if not near or distances[near[0]] > _FARTHEST:
-        return []
-    return [measured[i] for i in near]
+    nearest: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
+    near = [measured[i] for i in nearest if distances[i] <= _FARTHEST]
+    return near if len(near) >= _FEWEST_NEAR else []
 
 
 def count_selected(estimator: Any, n_features: int) -> int:

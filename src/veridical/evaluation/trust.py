@@ -26,8 +26,8 @@ from veridical.kernels.statistics import wilson_bounds
 #: Splits; with fewer the corrected t interval is not the default.
 _FEWEST_SPLITS = 3
 
-#: Kinds of interval, the one with the best coverage over all measured designs first;
-#: docs/estimating.md has the figures.
+#: Kinds of interval in the order of preference: the nested one where it was asked for,
+#: then the one with the best coverage over all measured designs (docs/estimating.md).
 _BEST_FIRST = ("nested", "corrected-t", "wilson", "exact")
 
 #: Name of the interval of OUT minus IN, whose truth is the mean over data sets.
@@ -35,6 +35,11 @@ OPTIMISM = "optimism"
 
 #: Splits have as many folds as measured ones if the ratio is smaller than this.
 _LIKE_FOLDS = 1.5
+
+#: Holdouts that are like the twenty that were measured, which test a third: their
+#: number, and the share of samples that each tests.
+_FEWEST_HOLDOUTS, _MOST_HOLDOUTS = 13, 30
+_SMALLEST_TEST, _LARGEST_TEST = 0.2, 0.45
 
 #: Methods that were measured, as ``cv=`` takes them, and their names.
 MEASURED = {
@@ -155,7 +160,7 @@ def _measured_method(splits: Sequence[Split]) -> str | None:
         return "holdout"
     times = np.bincount(np.concatenate([split.test for split in splits]))
     if times.size < splits[0].n_rows or times.min() < times.max():
-        return "subsampling"
+        return "subsampling" if _are_random_holdouts(splits) else None
     n_folds = len(splits) // times[0]
     if n_folds == splits[0].n_rows:
         return "loo"
@@ -167,6 +172,18 @@ def _measured_method(splits: Sequence[Split]) -> str | None:
             if other / _LIKE_FOLDS < n_folds < other * _LIKE_FOLDS
         ),
         None,
+    )
+
+
+def _are_random_holdouts(splits: Sequence[Split]) -> bool:
+    """Return whether splits are like twenty holdouts of a third of the samples."""
+    sizes = [len(split.test) for split in splits]
+    share = sizes[0] / splits[0].n_rows
+    return (
+        _FEWEST_HOLDOUTS <= len(splits) <= _MOST_HOLDOUTS
+        and max(sizes) - min(sizes) <= 1
+        and _SMALLEST_TEST <= share <= _LARGEST_TEST
+        and all(len(np.unique(split.train)) == split.n_train for split in splits)
     )
 
 

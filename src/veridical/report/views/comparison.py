@@ -719,7 +719,8 @@ def _over_designs(size: SizeSummary) -> str:
     if size["near"]:
         return f"{rates} in the {n} nearest to this one: {size['design']}"
     span = percent_range(size["low"], size["high"])
-    return f"{span} in all {n} with such splits: {size['design']}"
+    level = f"nominal {100 * size['nominal']:g} %"
+    return f"{span}, {level}, in all {n} with such or similar splits: {size['design']}"
 
 
 def _on_artefacts(record: Comparison) -> list[str]:

@@ -273,9 +273,9 @@ def _remarks(record: Selection) -> list[str]:
         f"The features listed were selected on all samples; the {what} is that of the "
         "selection procedure, not of this list itself."
     )
+    if record.n_folds == 1 and record.score_interval == "wilson":
+        kind = "Wilson's 95 % interval for the independent samples of one test set"
     if _is_validated(record.settings):
-        if record.score_interval == "wilson":
-            kind = "Wilson's 95 % interval for the independent samples of one test set"
         on_list = (
             f"The features listed were selected on the training samples; the {what} "
             "is that of the estimator trained on these features, on the test samples."
