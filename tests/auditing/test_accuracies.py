@@ -425,7 +425,7 @@ def test_equal_differences_of_all_folds_show_no_optimism(n_splits):
     value, low, high = evidence._optimism(inside, outside, splits, 0.05, ACCURACY)
     assert value == 0.25
     assert np.isnan([low, high]).all()
-    same = evidence._optimism(inside, inside, splits, 0.05)
+    same = evidence._optimism(inside, inside, splits, 0.05, ACCURACY)
     assert same.low < same.value == 0 < same.high
 
 

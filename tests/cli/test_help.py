@@ -130,7 +130,7 @@ SHARED = (
         "--port",
         "--again",
     ),
-    *("--permutations", "--ignore", "--nested", "--calibrated"),
+    *("--permutations", "--ignore", "--nested", "--calibrated", "--scoring"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
     *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
 )

@@ -95,7 +95,10 @@ def test_a_single_value_has_no_interval():
 
 def test_fold_sizes_come_from_the_record_where_they_are():
     record = records.honest()
-    halves = replace(record, n_train=50.0, n_test=50.0)
+    # So many samples that Wilson's interval, the narrowest allowed, does not matter.
+    many = replace(record.data, n_samples=1_000_000)
+    record = replace(record, data=many, n_train=900_000.0, n_test=100_000.0)
+    halves = replace(record, n_train=500_000.0, n_test=500_000.0)
     unknown = replace(record, n_train=np.nan, n_test=np.nan)
 
     def width(record):

@@ -569,10 +569,10 @@ class Calibration(Record):
         DataFrame
             Columns test, nominal, rate, low, high, n_simulations, accuracy, design.
         """
-        *measured, design, _ = self.size
-        row = (self.test, *measured, self.accuracy, design)
-        names = ("test", "nominal", "rate", "low", "high", "n_simulations")
-        return frame([row], *names, "accuracy", "design")
+        size, names = self.size, ("nominal", "rate", "low", "high", "n_simulations")
+        measured = (getattr(size, name) for name in names)
+        row = (self.test, *measured, self.accuracy, size.design)
+        return frame([row], "test", *names, "accuracy", "design")
 
     def pvalue(self, statistic: float) -> float:
         """Return the share of the null that is at least as extreme as a statistic.
