@@ -129,7 +129,8 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         X : array-like or data frame of shape (n_samples, n_features)
             Samples to classify, with the features of `fit`.
         """
-        return self._labels[self.estimator_.predict(self._encoded(X))]
+        samples = self._encoded(X)
+        return self._labels[self.estimator_.predict(samples)]
 
     @available_if(_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
@@ -145,7 +146,8 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         array of shape (n_samples, n_classes)
             One column per class, in the order of ``classes_``.
         """
-        values = np.asarray(self.estimator_.predict_proba(self._encoded(X)))
+        samples = self._encoded(X)
+        values = np.asarray(self.estimator_.predict_proba(samples))
         return values[:, np.argsort(self._labels)]
 
     @available_if(_has("decision_function"))
@@ -162,7 +164,8 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         array of shape (n_samples,) or (n_samples, n_classes)
             With two classes one number, positive for the second of ``classes_``.
         """
-        values = np.asarray(self.estimator_.decision_function(self._encoded(X)))
+        samples = self._encoded(X)
+        values = np.asarray(self.estimator_.decision_function(samples))
         if values.ndim == 1:
             return values if self._labels[1] == self.classes_[1] else -values
         return values[:, np.argsort(self._labels)]
