@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 JOBS   ?= 2
 
-.PHONY: help demo test test-all test-processors lint bench docs clean
+.PHONY: help demo test test-all test-processors lint bench truth docs clean
 
 help:
 	@echo "make demo      compare two selectors on the paper's own example, write a page"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-processors  run numeric tests as an older processor would compute them"
 	@echo "make lint      format check, lint, types, import layers"
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
+	@echo "make truth     measure sizes, coverages and rates that pages show"
 	@echo "make docs      build the documentation, warnings are errors"
 
 $(BIN)/python:
@@ -69,6 +70,9 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.costs
+
+truth: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.truth
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
