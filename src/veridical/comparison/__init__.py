@@ -1,9 +1,9 @@
 """Which is better, and may I believe it? IN, OUT and TRUTH, and the tests they use."""
 
+from veridical.comparison.auc import delong
 from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.calibration import calibrate
 from veridical.comparison.comparing import compare
-from veridical.comparison.delong import delong
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import (
