@@ -16,6 +16,10 @@ KNOWN = {cls.__name__ for cls in veridical.selection.SELECTORS.values()} | {
 }
 
 
+#: Estimators of survival times alone.
+SURVIVAL = {"CoxRidge"}
+
+
 def public_estimators():
     found = {}
     for room in (veridical.selection, veridical.learning):

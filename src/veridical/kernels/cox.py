@@ -1,9 +1,9 @@
 """Partial likelihood of Cox's proportional hazards, with Efron's averaging of ties.
 
-Samples are sorted from the longest time to the shortest, so that those at risk at a time
-are the first ones, and sums over them are running sums. Events at the same time are
-averaged over all orders in which they may have happened [1]_: the l-th of d tied events
-(l from 0) finds the share l/d of all tied events gone.
+Samples are sorted from the longest time to the shortest, so that those at risk at a
+time are the first ones, and sums over them are running sums. Events at the same time
+are averaged over all orders in which they may have happened [1]_: the l-th of d tied
+events (l from 0) finds the share l/d of all tied events gone.
 
 | symbol   | meaning                                                         | shape  |
 |----------|-----------------------------------------------------------------|--------|
@@ -119,7 +119,7 @@ class RiskSets:
         weight = self.mean[group]
 
         def total(values: FloatArray) -> FloatArray:
-            return np.bincount(group, values, minlength=self.end.size)
+            return np.asarray(np.bincount(group, values, self.end.size), np.float64)
 
         step, reduced = total(weight / left), total(weight * gone / left)
         # A sample is at risk at its own time and at all shorter ones, which come later.
