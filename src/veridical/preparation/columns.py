@@ -187,10 +187,8 @@ def read_parts(
     if is_frame(X):
         refuse_repeated_names(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)
-        frame = nw.from_native(X, eager_only=True)
-        names = list(frame.columns)
+        names = list(nw.from_native(X, eager_only=True).columns)
         n_columns = len(names)
-        column = lambda j: frame[:, j].to_numpy()  # noqa: E731
     else:
         if not any_named:
             refuse_other_than_numbers(X, "X")
@@ -203,14 +201,13 @@ def read_parts(
             ensure_min_samples=least,
         )
         n_columns = X.shape[1]
-        column = lambda j: X[:, j]  # noqa: E731
     sides: dict[str, Side] = {}
     taken: set[int] = set()
     for parameter, wanted in named.items():
         places = place_columns(wanted, n_columns, names, parameter)
         if places:
             shown = [j if names is None else names[j] for j in places]
-            sides[parameter] = Side([column(j) for j in places], shown)
+            sides[parameter] = Side([_column(X, j) for j in places], shown)
         if taken & set(places):
             both = min(taken & set(places))
             raise InputError(
@@ -237,6 +234,12 @@ def read_parts(
     values = np.asarray(part, dtype=np.float64)
     _refuse_infinite(values, features, names)
     return Parts(values, features, sides)
+
+
+def _column(X: Any, j: int) -> NDArray[Any]:
+    if is_frame(X):
+        return nw.from_native(X, eager_only=True)[:, j].to_numpy()
+    return np.asarray(X[:, j])
 
 
 def _refuse_infinite(
