@@ -52,6 +52,9 @@ VALUES = {
     "max_iter": [500],
     "prior": [(1.0, 4.0)],
     "unselected_fraction": [0.5],
+    "covariates": [[0], [1, 3]],
+    "unknown": ["estimate"],
+    "numbers": ["mean", "knn"],
 }
 #: Of other parameters this test knows no further value than their default.
 
@@ -139,6 +142,7 @@ def case(request):
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_pandas_and_polars_mean_the_same(case):
     estimator, table, more = case
     frames = [
@@ -157,6 +161,7 @@ def test_pandas_and_polars_mean_the_same(case):
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_frames_come_back_as_asked_for(case, kind):
     estimator, table, more = case
     if not hasattr(estimator, "transform"):
@@ -171,6 +176,7 @@ def test_frames_come_back_as_asked_for(case, kind):
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_it_is_shown_in_a_notebook(case):
     estimator, table, more = case
     name = type(estimator).__name__

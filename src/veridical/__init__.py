@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         evaluation,
         experiments,
         learning,
+        preparation,
         report,
         selection,
     )
@@ -38,6 +39,7 @@ __all__ = [
     "evaluation",
     "experiments",
     "learning",
+    "preparation",
     "report",
     "select",
     "selection",
