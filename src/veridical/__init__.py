@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         experiments,
         leakbench,
         learning,
+        preparation,
         report,
         selection,
     )
@@ -40,6 +41,7 @@ __all__ = [
     "experiments",
     "leakbench",
     "learning",
+    "preparation",
     "report",
     "select",
     "selection",
