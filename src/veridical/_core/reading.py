@@ -351,6 +351,37 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
     return check_survival(time, event, name)
 
 
+def read_times(estimator: Any, y: Any, n_samples: int) -> Survival:
+    """Read the survival times that an estimator is given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in messages.
+    y : structured array of shape (n_samples,), data frame, or array-like
+        Events and times, or times alone: then every event was seen.
+    n_samples : int
+        Number of rows of X.
+
+    Examples
+    --------
+    >>> read_times(None, [3.0, 5.0], 2).event
+    array([ True,  True])
+    """
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None; pass events and times."
+        )
+    if not is_survival(y):
+        times = np.asarray(y)
+        if times.ndim == 2 and times.shape[1] == 1:
+            times = column_or_1d(times, warn=True)
+        _check_shape(times, n_samples, "X")
+        return check_survival(times, np.ones(len(times), dtype=bool), "X")
+    return _read_survival(y, n_samples, "X")
+
+
 def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Survival:
     """Check times and events that are known to be these, and join them.
 

@@ -19,7 +19,7 @@ from veridical.evaluation.engine import common_target, selecting_step
 from veridical.learning import ESTIMATORS, make_estimator
 from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
-from veridical.learning.tabular import TabularClassifier
+from veridical.learning.tabular import TabularModel
 from veridical.selection import SELECTORS
 
 _NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
@@ -200,7 +200,7 @@ def name_of(given: Any) -> str:
     alike = {text: name for kind, text, name in _registered() if kind is type(given)}
     if alike and (registered := alike.get(one_line(given))):
         return registered
-    if isinstance(given, TabularClassifier):
+    if isinstance(given, TabularModel):
         return name_of(given.estimator)
     return type(given).__name__
 
