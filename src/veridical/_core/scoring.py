@@ -154,8 +154,25 @@ def pool_targets(targets: Sequence[Any]) -> Any:
 # -- what a record says about its score ------------------------------------------------
 
 
+class _NamedScore:
+    """What follows from the name and the direction of a score."""
+
+    name: str
+    greater_is_better: bool
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether it is the accuracy."""
+        return self.name == "accuracy"
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a loss: a score times this is better if it is greater."""
+        return 1.0 if self.greater_is_better else -1.0
+
+
 @dataclass(frozen=True)
-class ScoreInfo:
+class ScoreInfo(_NamedScore):
     """A score as records carry it: name, unit, direction and averaging.
 
     Parameters
@@ -191,16 +208,6 @@ class ScoreInfo:
     high: float = 1.0
     positive: str | None = None
     chance: float | None = None
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss: a score times this is better if it is greater."""
-        return 1.0 if self.greater_is_better else -1.0
 
     @property
     def range(self) -> tuple[float, float]:
@@ -497,7 +504,7 @@ Compute = Callable[[Any, Any, int, int], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(_NamedScore):
     """A score: how it is computed and what it needs; `ScoreInfo` is how it is shown.
 
     Parameters
@@ -552,16 +559,6 @@ class Score:
     threshold: float | None = None
     kind: Kind | None = "classes"
     guess: Callable[[Any], float] | None = None
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss."""
-        return 1.0 if self.greater_is_better else -1.0
 
     def place_of_positive(self, classes: NDArray[Any]) -> int:
         """Return the place of the positive class among the sorted classes."""
