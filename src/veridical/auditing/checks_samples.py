@@ -76,7 +76,11 @@ def relatives_across_folds(e: AuditEvidence) -> Finding | None:
         for split in e.splits
     )
     copies = find_copies(data)
-    if not divided or grouped < 4 or 2 * len(copies.pairs) >= grouped - np.sum(sizes > 1):
+    if (
+        not divided
+        or grouped < 4
+        or 2 * len(copies.pairs) >= grouped - np.sum(sizes > 1)
+    ):
         return None
     said = (
         f"For {percent(found.share)} of the samples the distances to their neighbours "
@@ -126,7 +130,7 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | None:
     z = order_likeness(data, order, seed_for(e.seed, Purpose.ASSOCIATION, 3))
     if z < ORDER_Z:
         return None
-    splits = blocked_splits(data.y, order, min(10, max(2, len(e.splits))))
+    splits, how = blocked_splits(data.y, order, min(10, max(2, len(e.splits))))
     if _are_blocks(e.splits, order):
         return None
     what = "in time" if time is not None else "in the table"
@@ -139,7 +143,7 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | None:
     details = {"z": z}
     if all(_has_all_classes(split, data.y) for split in splits):
         other, text, severity = compare_splits(e, splits, "note")
-        said += f" With folds of consecutive samples of each class, {text}"
+        said += f" With folds of {how}, {text}"
         details["accuracy_blocked"] = other
     return finding("VD022", severity, said, details)
 
@@ -162,13 +166,13 @@ def order_likeness(data: Table, order: IntArray, seed: int) -> float:
     norms = np.sqrt(np.maximum(np.diag(gram), 1e-12))
     gram /= norms[:, None] * norms[None, :]
     rng = as_generator(seed)
-    members = [order[data.y[order] == k] for k in np.unique(data.y)]
+    places = [np.flatnonzero(data.y[order] == k) for k in np.unique(data.y)]
     likeness = np.empty(_ORDERS + 1)
     for b in range(_ORDERS + 1):
         drawn = order.copy()
         if b:
-            for rows in members:
-                drawn[np.isin(order, rows)] = rng.permutation(rows)
+            for place in places:
+                drawn[place] = order[rng.permutation(place)]
         likeness[b] = gram[drawn[1:], drawn[:-1]].mean()
     spread_null = likeness[1:].std(ddof=1)
     if spread_null <= 0:
@@ -176,15 +180,33 @@ def order_likeness(data: Table, order: IntArray, seed: int) -> float:
     return float((likeness[0] - likeness[1:].mean()) / spread_null)
 
 
-def blocked_splits(codes: IntArray, order: IntArray, n_folds: int) -> list[Split]:
-    """Return folds of consecutive samples of each class."""
+# Smallest share of every class that each training set must have.
+_ENOUGH_LEFT = 0.6
+
+
+def blocked_splits(
+    codes: IntArray, order: IntArray, n_folds: int
+) -> tuple[list[Split], str]:
+    """Return folds of consecutive samples, and their name.
+
+    Where a training set would have too few samples of a class, as in a table that is
+    sorted by class, the folds have consecutive samples of each class.
+    """
+    plain = [
+        Split(np.sort(rows).astype(np.intp), len(codes))
+        for rows in np.array_split(order, n_folds)
+    ]
+    left = [np.bincount(codes[one.train], minlength=codes.max() + 1) for one in plain]
+    if (np.stack(left) >= _ENOUGH_LEFT * np.bincount(codes)).all():
+        return plain, "consecutive samples"
     tests: list[list[IntArray]] = [[] for _ in range(n_folds)]
     for k in np.unique(codes):
         own = order[codes[order] == k]
         for fold, rows in enumerate(np.array_split(own, n_folds)):
             tests[fold].append(rows)
     made = [np.sort(np.concatenate(rows)) for rows in tests]
-    return [Split(rows.astype(np.intp), len(codes)) for rows in made if rows.size]
+    splits = [Split(rows.astype(np.intp), len(codes)) for rows in made if rows.size]
+    return splits, "consecutive samples of each class"
 
 
 def _are_blocks(splits: Any, order: IntArray) -> bool:

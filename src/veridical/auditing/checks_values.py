@@ -229,10 +229,11 @@ def _follows_rows(feature: FloatArray) -> bool:
 
 
 def _order_pvalue(feature: FloatArray, codes: IntArray) -> float:
-    """Test by a normal approximation whether neighbours have the same class.
+    """Test whether classes differ in the values, or neighbours have the same class.
 
-    The count of pairs of neighbours of the same class has the mean and variance of
-    random orders; both are those of a join count on a line with `_LAGS` neighbours.
+    The first by Kruskal's test. The second by the number of pairs of neighbours of the
+    same class, whose mean and variance are those of random orders, by a normal
+    approximation. The smaller p-value counts twice.
     """
     rng = np.random.default_rng(feature.size)
     order = np.argsort(feature, kind="stable")
@@ -245,7 +246,9 @@ def _order_pvalue(feature: FloatArray, codes: IntArray) -> float:
     spread = counts[1:].std(ddof=1)
     if spread == 0:
         return 1.0
-    return float(stats.norm.sf((counts[0] - counts[1:].mean()) / spread))
+    by_neighbours = stats.norm.sf((counts[0] - counts[1:].mean()) / spread)
+    groups = [feature[codes == k] for k in np.unique(codes)]
+    return float(2 * min(by_neighbours, stats.kruskal(*groups).pvalue))
 
 
 # -- VD026 ---------------------------------------------------------------------------

@@ -109,9 +109,9 @@ def _largest_spacing(near: FloatArray) -> IntArray:
     return np.argmax(spacing, axis=1)
 
 
-def _falls(same: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> tuple[
-    FloatArray, FloatArray
-]:
+def _falls(
+    same: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+) -> tuple[FloatArray, FloatArray]:
     """Return the fall of a_j behind each number of relatives, and its z."""
     share, n = same.mean(axis=0), len(same)
     fall, z = np.zeros(MOST_RELATIVES), np.zeros(MOST_RELATIVES)
@@ -123,7 +123,7 @@ def _falls(same: np.ndarray[tuple[int, int], np.dtype[np.bool_]]) -> tuple[
 
 
 def _link(relatives: IntArray, members: IntArray, n: int) -> IntArray:
-    """Number the groups: samples that have each other as relatives."""
+    """Return the numbers of the groups: samples that have each other as relatives."""
     linked = np.zeros((n, n), dtype=bool)
     linked[members[:, None], relatives[members]] = True
     graph = sparse.csr_array(linked & linked.T)

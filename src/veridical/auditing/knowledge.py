@@ -131,9 +131,9 @@ def _read_rows(given: Any, n: int) -> BoolArray:
     if rows.dtype.kind == "b":
         _check_length("fitted_on", rows, n)
         return rows
-    if rows.dtype.kind not in "iu" or (
-        rows.size and not 0 <= rows.min() <= rows.max() < n
-    ):
+    if not rows.size:
+        return np.zeros(n, dtype=bool)
+    if rows.dtype.kind not in "iu" or not 0 <= rows.min() <= rows.max() < n:
         raise InputError(
             f"fitted_on must have row numbers from 0 to {n - 1}, a mask of samples, or "
             'be "all".'
