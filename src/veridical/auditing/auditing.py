@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from veridical._core.progress import ProgressLike
-from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import read_scoring
@@ -18,6 +17,8 @@ from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split, describe_splits
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     LabelsLike,
@@ -38,6 +39,7 @@ from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import label_of, read_estimator
+from veridical.preparation.blocks import describe_blocks, read_with_blocks
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -52,6 +54,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD010": checks_design.uncorrected_test,
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
+    "VD013": checks_leaks.batches_corrected_on_all,
 }
 
 
@@ -63,6 +66,8 @@ def audit(
     *,
     selected: ArrayLike | None = None,
     selector: SelectorLike | None = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | None = None,
@@ -98,6 +103,12 @@ def audit(
     selector : selector or str, optional
         The selector that chose the features in `selected`. Without it several selectors
         are tried, and the one that agrees best with the features is used instead.
+    batch : column name or index, array-like, ComBat or None
+        As in `veridical.evaluation.estimate`: batches are corrected on the training
+        samples of every split. The audit also looks for traces of batches that were
+        corrected before, on all samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
         first of several leads: optimism, permuted labels and verdict are about it, and
@@ -182,7 +193,7 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_table(X, y, kind="classes")
+    data = read_with_blocks(X, y, batch=batch, covariates=covariates, kind="classes")
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
@@ -233,6 +244,7 @@ def audit(
         n_selected=evidence.n_selected,
         settings={
             **_settings(learner, procedure, method, splits, n_drawn, alpha, root),
+            **describe_blocks(data),
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),

@@ -1,4 +1,4 @@
-"""Checks for leakage of test samples into training: VD001–VD003, VD007, VD011."""
+"""Checks for leakage of test samples into training: VD001–VD003, 7, 11 and 13."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from veridical._core.numbers import percent, percent_range, points
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import find_selection_trace
+from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
@@ -262,7 +263,8 @@ def tuned_on_the_reported_score(e: AuditEvidence) -> Finding | None:
     if not is_search(search) or search.scoring not in (None, "accuracy"):
         return None
     p = e.procedure
-    fitted = clone(search).fit(p.table.source, p.table.labels)
+    table = p.table.corrected(np.arange(e.n_samples))
+    fitted = clone(search).fit(table.source, table.labels)
     if not hasattr(fitted, "best_score_"):
         return None
     best, honest = float(fitted.best_score_), e.accuracy["in"]
@@ -302,3 +304,51 @@ def tested_on_training_samples(e: AuditEvidence) -> Finding | None:
         f"training set, in {np.count_nonzero(shared)} of {len(e.splits)} splits.",
         {"n_predictions": n_shared, "n_tested": n_tested},
     )
+
+
+# -- VD013 ---------------------------------------------------------------------------
+
+
+def batches_corrected_on_all(e: AuditEvidence) -> Finding | None:
+    """VD013: the means of batches agree better than chance allows."""
+    batch = getattr(e.procedure.table.blocks, "batch", None)
+    if batch is None:
+        return None
+    seed = seed_for(e.seed, Purpose.ASSOCIATION, 3)
+    found = find_batch_trace(e.procedure.table, batch, seed)
+    if found is None:
+        return None
+    details = {
+        "plain": found.plain,
+        "within_classes": found.within,
+        "plain_pvalue": found.plain_pvalue,
+        "within_pvalue": found.within_pvalue,
+        "association": found.association,
+    }
+    said = [
+        f"Batches explain {percent(found.plain)} as much of the variance of the "
+        f"{found.n_features} features as random groups of these sizes do "
+        f"(p = {found.plain_pvalue:.3f}), and within classes {percent(found.within)} "
+        f"(p = {found.within_pvalue:.3f})."
+    ]
+    if found.how == "with the class":
+        said.append(
+            "Means of batches agree within classes, so the batches were corrected on "
+            "all samples with the class protected: the classes of test samples shaped "
+            "their features. How much this adds to the accuracy cannot be computed "
+            "from the corrected features."
+        )
+        return finding("VD013", "error", " ".join(said), details)
+    if found.how == "without the class":
+        said.append(
+            "The plain means of batches agree, so the batches were corrected on all "
+            "samples without the class. Test samples took part, but not their classes; "
+            "the effect on the accuracy is mostly small."
+        )
+        return finding("VD013", "note", " ".join(said), details)
+    said.append(
+        "The batches were corrected on all samples. Batch and class go together too "
+        f"little here (Cramér's V {found.association:.2f}) to see whether the class "
+        "was protected."
+    )
+    return finding("VD013", "warning", " ".join(said), details)

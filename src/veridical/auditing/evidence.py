@@ -230,7 +230,9 @@ def gather_evidence(
             pvalue=agreement.pvalue,
             permuted=agreement.permuted,
             association_pvalue=chosen_by_labels(
-                data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
+                data.corrected(np.arange(len(data))),
+                procedure.features,
+                seed_for(root, Purpose.ASSOCIATION),
             ),
         )
     return AuditEvidence(

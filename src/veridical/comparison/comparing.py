@@ -13,7 +13,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, ScoreInfo, read_scoring
@@ -21,6 +20,8 @@ from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     LabelsLike,
@@ -56,6 +57,7 @@ from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
+from veridical.preparation.blocks import describe_blocks, read_with_blocks
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -69,6 +71,8 @@ def compare(
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float | Literal["auto"] = "auto",
     methods: Iterable[str] = ("in", "out"),
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
@@ -113,6 +117,11 @@ def compare(
         has one, as for names, it is 10, but at most half of the features.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
+    batch : column name or index, array-like, ComBat or None
+        As in `veridical.evaluation.estimate`. Under OUT, selection sees features that
+        were corrected on all samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `veridical.evaluation.estimate`. Verdicts rest on the first
         score, per fold; the others are in `values`. None is accuracy. A loss is a
@@ -230,7 +239,7 @@ def compare(
     >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
     (3, 3)
     """
-    data = read_table(X, y, kind="classes")
+    data = read_with_blocks(X, y, batch=batch, covariates=covariates, kind="classes")
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
     root = root_seed(random_state)
@@ -243,6 +252,11 @@ def compare(
     n_draws = count_draws(calibrated, alpha, n_pairs)
     if n_draws:
         check_calibrated(chosen.name)
+        if data.blocks is not None:
+            raise InputError(
+                "calibrated draws data sets without batches and covariates; leave it "
+                "out, or leave out batch and covariates."
+            )
     design = Design(
         selectors=named,
         estimators=read_estimators(estimator, root),
@@ -251,7 +265,11 @@ def compare(
         scores=_other_scores(read_scoring(scoring, data.classes)),
     )
     workers = Workers(n_jobs, progress)
-    workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
+    corrected = data.blocks is not None
+    n_jobs_here = count_jobs(
+        design.procedures(), splits.splits, workers, corrected=corrected
+    )
+    workers.total = n_jobs_here + n_draws
     # Each null data set is compared under both of its selectors.
     announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
     columns = feature_order(root, data.n_features)
@@ -267,6 +285,7 @@ def compare(
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
+        **describe_blocks(data),
         **({"correction": correction} if len(named) > 2 else {}),
         **(
             {"scoring": ", ".join(one.full_label for one in scorings)}

@@ -15,7 +15,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import (
@@ -35,6 +34,8 @@ from veridical._core.splits import (
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     LabelsLike,
@@ -63,6 +64,7 @@ from veridical.evaluation.reading import label_of, read_estimator
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
+from veridical.preparation.blocks import describe_blocks, read_with_blocks
 
 
 @repeatable
@@ -71,6 +73,8 @@ def estimate(
     X: MatrixLike,
     y: LabelsLike,
     *,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     cv: CVLike = 10,
     scoring: ScoringLike = None,
     random_state: RandomStateLike = None,
@@ -90,6 +94,16 @@ def estimate(
         The data, in any form that the estimator takes.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
+    batch : column name or index, array-like of shape (n_samples,), ComBat or None
+        The batch of every sample: a site, a scanner, a plate. A column of X is taken
+        out of the features. Numeric features are corrected by
+        `veridical.preparation.ComBat`, which is fitted on the training samples of
+        every split; pass ``ComBat("site", parametric=False)`` to change how.
+    covariates : list of column names or indices, array-like, Residualize or None
+        Columns of X, which are taken out of the features, or values, one row per
+        sample. Their linear effect on numeric features, learned on the training
+        samples of every split, is subtracted, after the correction of batches, which
+        keeps it.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of stratified folds, repeats and folds such as "5x2", the
         name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
@@ -159,7 +173,15 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    table = read_table(X, y, kind="classes", name=name, encoded=False)
+    table = read_with_blocks(
+        X,
+        y,
+        batch=batch,
+        covariates=covariates,
+        kind="classes",
+        name=name,
+        encoded=False,
+    )
     chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
@@ -180,6 +202,7 @@ def estimate(
         "method": chosen.describe(),
         "scoring": ", ".join(one["scoring"].full_label for one in found),
         "random_state": root,
+        **describe_blocks(table),
         **_hash(table),
     }
     made = [

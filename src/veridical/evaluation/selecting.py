@@ -16,7 +16,6 @@ from veridical._core.defaults import CONFIDENCE, default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, read_scoring
@@ -25,6 +24,8 @@ from veridical._core.splits import Resubstitution, Split, Validation, describe_s
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     LabelsLike,
@@ -64,6 +65,7 @@ from veridical.evaluation.situations import Situation
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
 from veridical.learning import DAGSVM
+from veridical.preparation.blocks import describe_blocks, read_with_blocks
 
 #: Numbers of features evaluated where the estimator is fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -77,6 +79,8 @@ def select(
     *,
     estimator: EstimatorLike = "svm",
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
@@ -109,6 +113,10 @@ def select(
         ``AnovaF(5)``; for a name it is 10, but at most half of the features; for a
         selector by a share or a threshold (``SelectPercentile()``,
         ``SelectFromModel(estimator)``) what it keeps on every training set.
+    batch : column name or index, array-like, ComBat or None
+        As in `estimate`; the selected features are those of the corrected samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `estimate`; of several scores the first leads, and all are
         computed from the same predictions. None is accuracy.
@@ -154,7 +162,9 @@ def select(
     >>> [feature.name for feature in found.features]
     ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
-    table = read_table(X, y, kind="classes", name=name)
+    table = read_with_blocks(
+        X, y, batch=batch, covariates=covariates, kind="classes", name=name
+    )
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
     if isinstance(selector, str) and n_features_to_select == "auto":
@@ -219,6 +229,7 @@ def select(
             "selector": one_line(chosen),
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method),
+            **describe_blocks(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
             "random_state": root,
             "table sha256": table.sha256(),
