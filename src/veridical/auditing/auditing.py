@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from veridical._core.progress import ProgressLike
+from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import read_scoring
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split, describe_splits
+from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
     BatchLike,
@@ -39,7 +41,12 @@ from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import label_of, read_estimator
-from veridical.preparation.blocks import describe_blocks, read_with_blocks
+from veridical.preparation import ComBat, Residualize
+from veridical.preparation.blocks import (
+    describe_blocks,
+    read_with_blocks,
+    separate_known,
+)
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -103,12 +110,15 @@ def audit(
     selector : selector or str, optional
         The selector that chose the features in `selected`. Without it several selectors
         are tried, and the one that agrees best with the features is used instead.
-    batch : column name or index, array-like, ComBat or None
-        As in `veridical.evaluation.estimate`: batches are corrected on the training
-        samples of every split. The audit also looks for traces of batches that were
-        corrected before, on all samples.
+    batch : column name or index, array-like of shape (n_samples,), ComBat or None
+        The batch of every sample: a site, a scanner, a plate. A column of X is taken
+        out of the features. Batches are not corrected, and checks use what is known:
+        whether they were corrected before, on all samples, say. ``ComBat("site")`` is a
+        part of the procedure: it corrects them on the training samples of every split,
+        as in `veridical.evaluation.estimate`.
     covariates : list of column names or indices, array-like, Residualize or None
-        As in `veridical.evaluation.estimate`.
+        Age, sex and the like, in the same way: columns of X are taken out of the
+        features, and ``Residualize(["age"])`` subtracts their effect in every split.
     scoring : str, callable, list or mapping of these, or None
         What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
         first of several leads: optimism, permuted labels and verdict are about it, and
@@ -193,7 +203,22 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_with_blocks(X, y, batch=batch, covariates=covariates, kind="classes")
+    if not isinstance(X, Table):
+        corrects = isinstance(batch, ComBat), isinstance(covariates, Residualize)
+        X, known_batch, _ = separate_known(
+            X, None if corrects[0] else batch, None if corrects[1] else covariates
+        )
+        X = read_with_blocks(
+            X,
+            y,
+            batch=batch if corrects[0] else None,
+            covariates=covariates if corrects[1] else None,
+            kind="classes",
+        )
+        batch = known_batch
+    data = read_table(X, y, kind="classes")
+    if batch is None and data.blocks is not None:
+        batch = getattr(data.blocks, "batch", None)
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
@@ -214,7 +239,7 @@ def audit(
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
-        n_jobs, progress,
+        n_jobs, progress, batch,
     )  # fmt: skip
     found = [check(evidence) for check in CHECKS.values()]
     findings = sorted(

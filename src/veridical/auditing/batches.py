@@ -34,7 +34,7 @@ from veridical._core.table import Table
 DRAWS, TRACE_LEVEL = 199, 0.005
 #: Of s and s', each divided by its mean over permutations, one must be below this share
 #: of the other to say whether the class took part.
-CLEARLY = 0.6
+CLEARLY = 0.8
 # Features looked at; more do not change the shares much.
 _MOST_FEATURES = 2000
 

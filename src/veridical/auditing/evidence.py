@@ -83,6 +83,8 @@ class AuditEvidence:
         Significance level.
     seed : int
         Root seed.
+    batch : Series or None
+        The batch of every sample, where it is known.
     """
 
     procedure: Audited
@@ -106,6 +108,7 @@ class AuditEvidence:
     test: str | None
     alpha: float
     seed: int
+    batch: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -153,6 +156,7 @@ def gather_evidence(
     root: int,
     n_jobs: int | None,
     progress: ProgressLike,
+    batch: Any = None,
 ) -> AuditEvidence:
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
@@ -259,6 +263,7 @@ def gather_evidence(
         test=test,
         alpha=alpha,
         seed=root,
+        batch=batch,
     )
 
 

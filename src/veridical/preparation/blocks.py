@@ -293,6 +293,34 @@ def read_with_blocks(
     return table.replace(blocks=blocks)
 
 
+def separate_known(
+    X: Any, batch: Any = None, covariates: Any = None
+) -> tuple[Any, pd.Series[Any] | None, pd.DataFrame | None]:
+    """Take batch and covariates out of X, without correcting for them.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix
+        The samples.
+    batch : str, int or array-like of shape (n_samples,), optional
+        A column of X, or the batches themselves.
+    covariates : str, int, list of these, array or data frame, optional
+        Columns of X, or the covariates themselves.
+
+    Returns
+    -------
+    X, batch, covariates
+        The features, and the values of the others.
+    """
+    named = (str, int, np.integer, list, tuple)
+    if sparse.issparse(X) and isinstance(batch, named[:3]):
+        raise InputError(
+            f"batch={batch!r} names a column, but X is sparse; pass values."
+        )
+    X, sides = _take_out(X, {"batch": batch, "covariates": covariates})
+    return X, _series(sides.get("batch")), _frame(sides.get("covariates"))
+
+
 def describe_blocks(table: Table) -> dict[str, str]:
     """Say what a table is corrected for; nothing where it is not."""
     return {} if table.blocks is None else table.blocks.describe()
@@ -419,7 +447,7 @@ def _check_batch_classes(batch: pd.Series[Any], target: Classes) -> None:
             f"{plural('Batch', which)} {listed(which)} of {name} "
             f"{'has' if len(which) == 1 else 'have'} samples of one class only; "
             "correcting it removes a part of what distinguishes the class.",
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
