@@ -18,7 +18,7 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
-from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.association import best_features_pvalue, chosen_by_labels
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
@@ -231,6 +231,9 @@ def gather_evidence(
             permuted=agreement.permuted,
             association_pvalue=chosen_by_labels(
                 data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
+            ),
+            signal_pvalue=best_features_pvalue(
+                data, procedure.features.size, seed_for(root, Purpose.ASSOCIATION, 3)
             ),
         )
     return AuditEvidence(
