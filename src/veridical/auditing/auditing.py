@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from veridical._core.errors import InputError
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import Setting
@@ -37,7 +38,8 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_classifier
+from veridical.evaluation.reading import label_of, read_estimator
+from veridical.learning.outcomes import target_of
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -189,7 +191,12 @@ def audit(
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
-    learner = seeded(read_classifier(estimator), root)
+    learner = seeded(read_estimator(estimator), root)
+    if target_of(learner) != "classes":
+        raise InputError(
+            f"estimator={one_line(learner)} is not a classifier; pass one, or a "
+            "pipeline that ends in one."
+        )
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
     scores = read_scoring(scoring, data.target)

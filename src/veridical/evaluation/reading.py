@@ -16,7 +16,12 @@ from veridical._core.targets import NAMES as KINDS
 from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, one_line
 from veridical.evaluation.engine import common_target, selecting_step
-from veridical.learning import ESTIMATORS, make_estimator
+from veridical.learning import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATORS,
+    estimators_for,
+    make_estimator,
+)
 from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
 from veridical.learning.tabular import TabularModel
@@ -76,17 +81,6 @@ def read_selector(given: Any, what: str = "selector") -> Any:
             "or must be a pipeline whose last step has them."
         )
     return given
-
-
-def read_classifier(given: Any) -> Any:
-    """Check a classifier, or make it by its name."""
-    found = read_estimator(given)
-    if target_of(found) != "classes":
-        raise InputError(
-            f"estimator={one_line(found)} is not a classifier; pass one, or a pipeline "
-            "that ends in one."
-        )
-    return found
 
 
 def read_estimator(given: Any) -> Any:
@@ -159,9 +153,33 @@ def read_problem(
     return read_table(X, y, kind=kind or "auto", name=name, encoded=encoded)
 
 
+def read_learner(
+    estimator: Any, X: Any, y: Any, *, name: str | None = None
+) -> tuple[Any, Table]:
+    """Read an estimator, or None for the default of the target, and the table.
+
+    Parameters
+    ----------
+    estimator : str, estimator or None
+        As the user gave it.
+    X, y, name
+        As in ``read_table``.
+
+    Returns
+    -------
+    estimator : str or estimator
+        As it was given; the registered name of the default in place of None.
+    table : Table
+        The samples.
+    """
+    given = [] if estimator is None else [read_estimator(estimator)]
+    table = read_problem(given, X, y, name=name)
+    return (DEFAULT_ESTIMATORS[table.kind] if estimator is None else estimator), table
+
+
 def _instead(kind: Kind) -> str:
     """Name the registered estimators that learn a kind of target."""
-    known = [key for key, make in ESTIMATORS.items() if target_of(make()) == kind]
+    known = estimators_for(kind)
     other = {
         "classes": "a classifier",
         "numbers": "a regressor",
