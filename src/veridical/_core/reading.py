@@ -37,10 +37,11 @@ from veridical._core.encoding import (
     refuse_repeated_names,
 )
 from veridical._core.errors import InputError
+from veridical._core.groups import read_groups, take_named
 from veridical._core.sklearn_private import take
 from veridical._core.table import Classes, Table
 from veridical._core.text import listed, plural, show
-from veridical._core.weights import read_weights
+from veridical._core.weights import read_target_weights, read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
 _INDEXABLE = ("csr", "csc")
@@ -59,6 +60,8 @@ def read_table(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     categorical_features: Any = "from_dtype",
     name: str | None = None,
     encoded: bool = True,
@@ -72,6 +75,10 @@ def read_table(
         been read already is returned as it is; y is its labels then.
     y : array-like of shape (n_samples,)
         Class labels, numbers or text.
+    groups : array-like, str or list of str, optional
+        The group of every sample, or columns of X with it; see `read_groups`.
+    sample_weight : array-like of shape (n_samples,), str or number, optional
+        Weights of the samples, or the column of X with them.
     categorical_features : optional
         Which features are categorical, as in :func:`encode`.
     name : str, optional
@@ -100,7 +107,8 @@ def read_table(
     veridical._core.errors.InputError: toy.csv has only one class, 'a', ...
     """
     if isinstance(X, Table):
-        return X if name is None else X.replace(name=name)
+        read = X if name is None else X.replace(name=name)
+        return _with_structure(read, groups, sample_weight)
     shown = "X" if name is None else name
     _refuse_no_table(X)
     labels = np.asarray(y)
@@ -108,6 +116,8 @@ def read_table(
         labels = labels[:, 0]
     refuse_lazy(X, shown)
     X = _as_array(X)
+    groups, X = take_named(X, groups, "groups")
+    sample_weight, X = take_named(X, sample_weight, "sample_weight")
     check_labels(labels, _n_samples(X), shown)
     refuse_measurements(labels, f"The labels of {shown}")
     features = None
@@ -119,7 +129,25 @@ def read_table(
     target = Classes.from_labels(labels)
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
     source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXABLE else X
-    return Table(features, target, source=source, name=shown)
+    table = Table(features, target, source=source, name=shown)
+    return _with_structure(table, groups, sample_weight)
+
+
+def _with_structure(table: Table, groups: Any, sample_weight: Any) -> Table:
+    """Add groups and weights to a table, where they are given."""
+    changes: dict[str, Any] = {}
+    if groups is not None:
+        found = read_groups(groups, table.n_samples)
+        changes = {"groups": None, "subgroups": None, "group_names": None}
+        if found is not None:
+            changes = {
+                "groups": found.codes,
+                "subgroups": found.inner,
+                "group_names": found.names,
+            }
+    if sample_weight is not None:
+        changes["weights"] = read_target_weights(sample_weight, table.target)
+    return table.replace(**changes) if changes else table
 
 
 def check_table(
