@@ -52,7 +52,7 @@ class LabelPermutations:
         """Draw the b-th permutation of the labels and its splits."""
         shuffle, split = stream(self.seed, b).generate_state(2)
         permuted = table.y[self._permuter(table).draw(as_generator(shuffle))]
-        labels = table.target.classes[permuted]
+        labels = table.classes[permuted]
         return permuted, split_table(self.method, table, int(split), labels)
 
     def describe(self, table: Table) -> dict[str, Setting]:
