@@ -349,7 +349,7 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
 
 
 def read_learners(
-    given: Any, X: Any, y: Any, root: int
+    given: Any, X: Any, y: Any, root: int, **options: Any
 ) -> tuple[tuple[Named, ...], Table]:
     """Read ``estimator=`` and the data, whose kind of target the estimators decide.
 
@@ -357,16 +357,16 @@ def read_learners(
     ----------
     given : str, estimator, list of them or None
         None is the default of the target.
-    X, y : array-like
-        The data.
+    X, y, **options
+        The data, as in ``read_problem``.
     root : int
         Seed of estimators that have none of their own.
     """
     if given is None:
-        data = read_problem([], X, y)
+        data = read_problem([], X, y, **options)
         return read_estimators(DEFAULT_ESTIMATORS[data.kind], root), data
     estimators = read_estimators(given, root)
-    return estimators, read_problem([one.what for one in estimators], X, y)
+    return estimators, read_problem([one.what for one in estimators], X, y, **options)
 
 
 def _display_names(selectors: Sequence[Any]) -> list[str]:

@@ -117,6 +117,8 @@ def read_problem(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     name: str | None = None,
     encoded: bool = True,
 ) -> Table:
@@ -126,7 +128,7 @@ def read_problem(
     ----------
     estimators : sequence of estimators
         From `read_estimator`; where there are none, the values of y decide.
-    X, y, name, encoded
+    X, y, groups, sample_weight, name, encoded
         As in ``read_table``.
 
     Raises
@@ -142,7 +144,7 @@ def read_problem(
                 f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but the "
                 f"target is {KINDS[X.kind]}; {_instead(X.kind)}."
             )
-        return read_table(X, y, name=name)
+        return read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
     kind = common_target(estimators)
     named = is_frame(y) or getattr(getattr(y, "dtype", None), "names", None)
     if kind in ("classes", "numbers") and named and is_survival(y):
@@ -150,20 +152,26 @@ def read_problem(
             f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
             f"events and times; {_instead('survival')}."
         )
-    return read_table(X, y, kind=kind or "auto", name=name, encoded=encoded)
+    return read_table(
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        kind=kind or "auto",
+        name=name,
+        encoded=encoded,
+    )
 
 
-def read_learner(
-    estimator: Any, X: Any, y: Any, *, name: str | None = None
-) -> tuple[Any, Table]:
+def read_learner(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Table]:
     """Read an estimator, or None for the default of the target, and the table.
 
     Parameters
     ----------
     estimator : str, estimator or None
         As the user gave it.
-    X, y, name
-        As in ``read_table``.
+    X, y, **options
+        As in `read_problem`.
 
     Returns
     -------
@@ -173,7 +181,7 @@ def read_learner(
         The samples.
     """
     given = [] if estimator is None else [read_estimator(estimator)]
-    table = read_problem(given, X, y, name=name)
+    table = read_problem(given, X, y, **options)
     return (DEFAULT_ESTIMATORS[table.kind] if estimator is None else estimator), table
 
 
