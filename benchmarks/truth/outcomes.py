@@ -1,6 +1,6 @@
 """Measure tests and intervals for numbers and survival times: a table that ships.
 
-    python -m benchmarks.truth.outcomes [--minutes 20] [--simulations 600]
+    python -m benchmarks.truth.outcomes [--minutes 20] [--simulations 400]
     python -m benchmarks.truth.outcomes --table
 
 The first command writes ``src/veridical/evaluation/outcome_rates.csv``, a design at a
@@ -237,11 +237,11 @@ def measure(design: Design, n_simulations: int) -> dict[str, Any]:
     }
 
 
-def read_rows() -> list[dict[str, str]]:
+def read_rows(path: Path) -> list[dict[str, str]]:
     """Read the table, where there is one."""
-    if not TABLE.exists():
+    if not path.exists():
         return []
-    with TABLE.open() as file:
+    with path.open() as file:
         return list(csv.DictReader(file))
 
 
@@ -249,10 +249,11 @@ def main() -> None:
     """Measure the designs that are missing, or print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20.0)
-    parser.add_argument("--simulations", type=int, default=600)
+    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--out", type=Path, default=TABLE)
     parser.add_argument("--table", action="store_true")
     options = parser.parse_args()
-    rows: list[dict[str, Any]] = [*read_rows()]
+    rows: list[dict[str, Any]] = [*read_rows(options.out)]
     if options.table:
         for row in rows:
             n = int(row["n_simulations"])
@@ -267,7 +268,7 @@ def main() -> None:
         if key(design) in done or time.monotonic() > end:
             continue
         rows.append(measure(design, options.simulations))
-        with TABLE.open("w", newline="") as file:
+        with options.out.open("w", newline="") as file:
             writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
