@@ -137,6 +137,24 @@ def test_unknown_batches():
     assert found.value > 0.5
 
 
+def test_a_site_may_be_batch_and_group():
+    """Whole sites are then left out, whose shift must come from their own samples."""
+    X, y = clinic()
+    guess = ComBat("site", unknown="estimate")
+    table = X[[*GENES, "site"]]
+    quick = {"cv": 3, "random_state": 0, "progress": False}
+    found = estimate("nb", table, y, batch=guess, groups="site", **quick)
+    values = estimate("nb", X[GENES], y, groups=X["site"], **quick)
+    assert found.data.n_features == 30
+    assert found.value != values.value
+    checked = audit(
+        "nb", table, y, batch=guess, groups="site", n_permutations=19, **quick
+    )
+    assert checked.accuracy["in"].value == found.value
+    with pytest.raises(InputError, match="not among the training samples"):
+        estimate("nb", table, y, batch="site", groups="site", **quick)
+
+
 def shifted(n, p, rng, shift, signal):
     site = rng.integers(0, 2, n)
     y = np.where(rng.random(n) < 0.75, site, 1 - site)

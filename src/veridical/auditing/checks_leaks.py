@@ -37,10 +37,11 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
         f"{e.scoring.name}_in": e.score["in"].value,
         "pvalue": e.preselection.pvalue,
         "association_pvalue": e.preselection.association_pvalue,
+        "signal_pvalue": e.preselection.signal_pvalue,
     }
     if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
         return None
-    if not e.preselection.agrees or (predicted_inside(e) and not e.preselection.given):
+    if not e.preselection.agrees or (has_signal(e) and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
     # Never where there is no interval.
@@ -57,14 +58,18 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     return finding("VD001", severity, " ".join(said), details)
 
 
-def predicted_inside(e: AuditEvidence) -> bool:
-    """Return whether a selection inside the folds predicts the labels, at 1 %.
+def has_signal(e: AuditEvidence) -> bool:
+    """Return whether the labels are shown to have something to do with the features.
 
-    Then features may agree with a selector because they were known to be useful. With
-    fewer than 99 permutations, the accuracy must be above that of all of them.
+    Then features may agree with a selector because they were known to be useful. It is
+    shown, at 1 %, if a selection inside the folds predicts the labels (with fewer than
+    99 permutations, better than all of them), or if the best features of the table are
+    associated with the labels more strongly than the best for permuted labels.
     """
+    assert e.preselection is not None
     null = e.null["in"]
-    return null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+    predicted = null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+    return predicted or e.preselection.signal_pvalue <= LEVEL
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:

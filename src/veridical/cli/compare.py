@@ -75,6 +75,8 @@ def compare(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -140,8 +142,9 @@ def compare(
     """
     chosen = _names(selectors)
     common = options.begin(
-        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     request = CompareRequest(
         **common,
         **options.read_preparation(
@@ -231,6 +234,7 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
         record = run(
             X=given,
             y=y,
+            **request.structure,
             name=name,
             calibrated=request.calibrated,
             scoring=options.read_scores(request.scoring),

@@ -72,6 +72,8 @@ def estimate(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -124,8 +126,9 @@ def estimate(
     from veridical._core.errors import InputError
 
     common = options.begin(
-        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_validation("estimate", data, validate, cv)
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
@@ -173,7 +176,7 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
         n_train = len(y)
         X, y, how = request.read_validation(request.validate, X, y, name)
     X, given = request.correct_for("estimate", X, y)
-    data = read_table(given, y, kind="classes")
+    data = read_table(given, y, kind="classes", **request.structure)
     n_samples = len(data) if how is None else n_train
     request = request.complete(n_samples, X.shape[1])
     estimator = _procedure(request, X)

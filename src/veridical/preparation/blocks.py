@@ -268,7 +268,7 @@ def read_with_blocks(
         covariates = covariates.covariates if own else covariates
     kept = None if combat is None else combat.covariates
     asked = {"batch": batch, "covariates": covariates, "kept": kept}
-    X, sides = _take_out(X, asked)
+    X, sides = _take_out(X, asked, how.get("groups"))
     table = read_table(X, y, **how)
     if table.categorical.all():
         raise InputError(
@@ -294,7 +294,7 @@ def read_with_blocks(
 
 
 def separate_known(
-    X: Any, batch: Any = None, covariates: Any = None
+    X: Any, batch: Any = None, covariates: Any = None, groups: Any = None
 ) -> tuple[Any, pd.Series[Any] | None, pd.DataFrame | None]:
     """Take batch and covariates out of X, without correcting for them.
 
@@ -306,6 +306,8 @@ def separate_known(
         A column of X, or the batches themselves.
     covariates : str, int, list of these, array or data frame, optional
         Columns of X, or the covariates themselves.
+    groups : str, list of str or array-like, optional
+        Columns that stay in X, where they are named.
 
     Returns
     -------
@@ -317,7 +319,7 @@ def separate_known(
         raise InputError(
             f"batch={batch!r} names a column, but X is sparse; pass values."
         )
-    X, sides = _take_out(X, {"batch": batch, "covariates": covariates})
+    X, sides = _take_out(X, {"batch": batch, "covariates": covariates}, groups)
     return X, _series(sides.get("batch")), _frame(sides.get("covariates"))
 
 
@@ -336,8 +338,13 @@ def _without_columns(step: Any) -> Any:
     return clone(step).set_params(**given)
 
 
-def _take_out(X: Any, asked: dict[str, Any]) -> tuple[Any, dict[str, Side]]:
-    """Take named columns out of X; read what was given as values."""
+def _take_out(
+    X: Any, asked: dict[str, Any], groups: Any = None
+) -> tuple[Any, dict[str, Side]]:
+    """Take named columns out of X, but those of groups; read what is given as values.
+
+    A site may be the batch and the group of a sample.
+    """
     sides: dict[str, Side] = {}
     names: list[Any] | None = None
     if is_frame(X):
@@ -367,6 +374,9 @@ def _take_out(X: Any, asked: dict[str, Any]) -> tuple[Any, dict[str, Side]]:
         labels = [f"column {j}" if names is None else names[j] for j in places]
         sides[parameter] = Side(columns, labels)
     if gone:
+        stays = groups if isinstance(groups, list) else [groups]
+        stays = [one for one in stays if isinstance(one, str)]
+        gone = [j for j in gone if names is None or names[j] not in stays]
         left = [j for j in range(X.shape[1]) if j not in gone]
         if not left:
             raise InputError(
