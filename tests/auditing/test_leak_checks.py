@@ -24,10 +24,8 @@ from veridical.auditing.checks_samples import (
 )
 from veridical.auditing.checks_values import find_identifier_features
 from veridical.auditing.class_traces import (
-    batch_ratio,
     find_class_imputed,
     find_target_encoded,
-    is_corrected_with_class,
     is_normalised_by_class,
 )
 from veridical.auditing.clusters import find_clusters
@@ -89,12 +87,12 @@ def test_a_check_that_cannot_decide_says_what_it_needs():
     found = audit(GaussianNB(), X, y, **FEW)
     needs = {one.code: one.needs for one in found.untested}
     assert needs == {
+        "VD013": "batch=",
         "VD023": "batch= or covariates=",
         "VD028": "n_tried=",
         "VD029": "fitted_on=",
-        "VD030": "batch=",
     }
-    assert str(found.untested[1]).startswith("VD028 not testable without n_tried=: ")
+    assert str(found.untested[2]).startswith("VD028 not testable without n_tried=: ")
 
     told = audit(
         GaussianNB(), X, y, batch=rng.integers(2, size=60), n_tried=1, fitted_on=[],
@@ -240,21 +238,6 @@ def test_023_covariates_are_treated_as_batches():
     finding = next(f for f in found.findings if f.code == "VD023")
     assert finding.severity in ("error", "warning")
     assert "stratum of the covariates" in finding.evidence
-
-
-def test_030_only_a_correction_with_the_class_leaves_its_trace():
-    X, y, rng = noise(60, 30)
-    batch = np.where(rng.random(60) < 0.8, y, 1 - y)
-    data = read_table(X, y)
-    assert batch_ratio(data, batch, True) > 0.5
-    assert not is_corrected_with_class(data, batch)
-    alone = X - np.stack([X[batch == b].mean(axis=0) for b in batch])
-    assert not is_corrected_with_class(read_table(alone, y), batch)
-    design = np.column_stack([np.ones(60), y, batch])
-    effect = np.linalg.lstsq(design, X, rcond=None)[0][2]
-    with_class = read_table(X - batch[:, None] * effect, y)
-    assert is_corrected_with_class(with_class, batch)
-    assert batch_ratio(with_class, batch, True) == pytest.approx(0, abs=1e-12)
 
 
 def test_030_normalisation_of_all_samples_is_not_reported():

@@ -13,15 +13,13 @@ from veridical._core.numbers import percent, points
 from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.auditing.class_traces import (
-    batch_ratio,
     find_class_imputed,
     find_target_encoded,
-    is_corrected_with_class,
     is_normalised_by_class,
 )
-from veridical.auditing.codes import finding, untested
+from veridical.auditing.codes import finding
 from veridical.auditing.evidence import AuditEvidence
-from veridical.auditing.records import Finding, Severity, Untested
+from veridical.auditing.records import Finding, Severity
 
 #: p-value, times the number of comparisons, up to which missing values or identifiers
 #: are said to go with the class.
@@ -272,29 +270,16 @@ def imputed_by_the_class(e: AuditEvidence) -> Finding | None:
 # -- VD030 ---------------------------------------------------------------------------
 
 
-def normalised_with_the_class(e: AuditEvidence) -> Finding | Untested | None:
-    """VD030: a normalisation or batch correction used the class of all samples."""
-    data, batch = e.procedure.table, e.known.batch
-    if is_normalised_by_class(data):
-        return finding(
-            "VD030",
-            "error",
-            f"All samples of a class have the same {data.n_features} values in another "
-            "order, and the values differ between the classes: each class was "
-            "normalised by itself, so the values of a test sample tell its class.",
-            {"n_features": data.n_features},
-        )
-    if batch is None:
-        return untested("VD030", "batch=", "whether a batch correction used the class")
-    if not is_corrected_with_class(data, batch):
+def normalised_with_the_class(e: AuditEvidence) -> Finding | None:
+    """VD030: each class was normalised by itself."""
+    data = e.procedure.table
+    if not is_normalised_by_class(data):
         return None
-    given, alone = batch_ratio(data, batch, True), batch_ratio(data, batch, False)
     return finding(
         "VD030",
         "error",
-        "Given the class, features do not differ between batches at all (mean F ratio "
-        f"{given:.2g}; without a correction it is 1 or more), but without the class "
-        f"they do ({alone:.2g}): a correction for the batch protected the class of all "
-        "samples, test samples included.",
-        {"ratio_given_class": given, "ratio": alone},
+        f"All samples of a class have the same {data.n_features} values in another "
+        "order, and the values differ between the classes: each class was "
+        "normalised by itself, so the values of a test sample tell its class.",
+        {"n_features": data.n_features},
     )

@@ -7,9 +7,7 @@ never otherwise:
   with that value, or a mean of it and of the share among all samples;
 - *imputation by class*: a repeated value of a class is the mean of its other samples;
 - *normalisation by class*: all samples of a class have the same sorted values, those of
-  the classes differ;
-- *batch correction with the class*: given the class, features do not differ between
-  batches at all.
+  the classes differ.
 """
 
 from __future__ import annotations
@@ -30,10 +28,7 @@ _TOLERANCE = 1e-5
 _FEWEST_SHARES, _FEWEST_LINEAR = 3, 6
 # Smallest share of the encoded values whose weight of the prior must agree.
 _AGREES = 0.5
-# Largest mean F ratio of batches given the class, of features that were corrected;
-# without correction its expectation is at least 1.
-_CORRECTED = 0.05
-# Smallest number of features of which the F ratios are averaged.
+# Smallest number of features whose sorted values are compared.
 _FEWEST_FEATURES = 5
 
 
@@ -157,41 +152,3 @@ def is_normalised_by_class(data: Table) -> bool:
             return False
         middles.append(own[0])
     return bool(np.ptp(np.stack(middles), axis=0).max() > 10 * _TOLERANCE * scale)
-
-
-def batch_ratio(data: Table, batch: IntArray, with_class: bool) -> float:
-    """Return the mean F ratio of batches, given the class or without it.
-
-    NaN where there are too few samples or features. Features whose values do not vary
-    are left out.
-    """
-    if sparse.issparse(data.values) or data.has_missing:
-        return float("nan")
-    values = data.values[:, ~data.categorical]
-    values = values[:, np.ptp(values, axis=0) > 0]
-    if values.shape[1] < _FEWEST_FEATURES:
-        return float("nan")
-    classes = np.eye(data.n_classes)[data.y] if with_class else np.ones((len(batch), 1))
-    both = np.hstack([classes, np.eye(batch.max() + 1)[batch]])
-    rank = np.linalg.matrix_rank(both)
-    df = rank - np.linalg.matrix_rank(classes), data.n_samples - rank
-    if min(df) < 1:
-        return float("nan")
-    without, within = _residual(classes, values), _residual(both, values)
-    varies = within > 1e-12 * (values**2).sum(axis=0)
-    if np.count_nonzero(varies) < _FEWEST_FEATURES:
-        return float("nan")
-    explained = (without - within)[varies] / df[0]
-    return float(np.mean(explained / (within[varies] / df[1])))
-
-
-def _residual(design: FloatArray, values: FloatArray) -> FloatArray:
-    """Return the residual sum of squares of each feature."""
-    fitted = design @ np.linalg.lstsq(design, values, rcond=None)[0]
-    return np.asarray(((values - fitted) ** 2).sum(axis=0))
-
-
-def is_corrected_with_class(data: Table, batch: IntArray) -> bool:
-    """Return whether batches differ only without regard to the class."""
-    given = batch_ratio(data, batch, True)
-    return given <= _CORRECTED < batch_ratio(data, batch, False)

@@ -81,6 +81,11 @@ CODES: dict[str, Code] = {
         "Find out how the feature was made. If it was made from the class, or would "
         "not be known for a new sample, drop it.",
     ),
+    "VD013": Code(
+        "Batches were corrected on all samples",
+        "Give the features as they were before the correction, and the batch (batch=, "
+        "--batch), so that it is learned on the training samples of every fold.",
+    ),
     "VD020": Code(
         "A feature was encoded by the class of all samples",
         "Give the categories as they are, and make the target encoder a step of the "
@@ -132,9 +137,8 @@ CODES: dict[str, Code] = {
         "pipeline.",
     ),
     "VD030": Code(
-        "Normalised or corrected with the class of all samples",
-        "Normalise without the class; fit a batch correction on training samples only "
-        "and do not protect the class of test samples.",
+        "Each class was normalised by itself",
+        "Normalise all samples together without the class, or each sample by itself.",
     ),
     "VD031": Code(
         "A setting is the best one for these test samples",
