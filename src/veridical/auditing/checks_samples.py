@@ -211,13 +211,13 @@ def blocked_splits(
 
 def _are_blocks(splits: Any, order: IntArray) -> bool:
     """Return whether few neighbours in the order are divided by the splits."""
-    divided = tested = 0
+    divided, tested = 0, 0
     for split in splits:
         is_test = np.zeros(order.size, dtype=bool)
         is_test[split.test] = True
         along = is_test[order]
-        divided += np.count_nonzero(along[1:] != along[:-1])
-        tested += np.count_nonzero(along)
+        divided += int(np.count_nonzero(along[1:] != along[:-1]))
+        tested += int(np.count_nonzero(along))
     return divided < 0.3 * tested
 
 

@@ -10,6 +10,7 @@ from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import percent, points
+from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical._core.text import show
 from veridical.auditing.class_traces import (
@@ -67,7 +68,7 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
         return None
     features = np.array([one.feature for one in found], dtype=np.intp)
     first = found[0]
-    label = show(data.target.classes[first.code])
+    label = show(data.classes[first.code])
     said = (
         f"{name_features(data, features)}: each of the {first.n_values} different "
         f"values of {show(data.feature_names[first.feature])} is {first.formula} of "
@@ -93,18 +94,18 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
     missing = np.isnan(data.values)
     pvalues, code = _missing_pvalues(missing, data.y, data.n_classes)
     per_sample = _count_pvalue(missing.sum(axis=1), data.y)
-    tested = np.count_nonzero(pvalues < 1) * data.n_classes
+    tested = max(1, int(np.count_nonzero(pvalues < 1)) * data.n_classes)
     j = int(np.argmin(pvalues))
-    if min(pvalues[j] * max(tested, 1), per_sample) > LEVEL:
+    if min(pvalues[j] * tested, per_sample) > LEVEL:
         return None
-    by_feature = pvalues[j] * max(tested, 1) <= LEVEL
-    features = np.flatnonzero(pvalues * max(tested, 1) <= LEVEL)
+    by_feature = pvalues[j] * tested <= LEVEL
+    features = np.flatnonzero(pvalues * tested <= LEVEL)
     if by_feature:
         own = data.y == code[j]
         said = (
             f"{name_features(data, features)}: {show(data.feature_names[j])} is "
             f"missing in {percent(missing[own, j].mean())} of class "
-            f"{show(data.target.classes[code[j]])} and in "
+            f"{show(data.classes[code[j]])} and in "
             f"{percent(missing[~own, j].mean())} of the other samples (p = "
             f"{pvalues[j]:.2g} before correction for {tested} comparisons)."
         )
@@ -233,7 +234,7 @@ def _order_pvalue(feature: FloatArray, codes: IntArray) -> float:
     same class, whose mean and variance are those of random orders, by a normal
     approximation. The smaller p-value counts twice.
     """
-    rng = np.random.default_rng(feature.size)
+    rng = as_generator(feature.size)
     order = np.argsort(feature, kind="stable")
     drawn = np.stack([codes[order], *(rng.permutation(codes) for _ in range(199))])
     same = sum(
