@@ -225,6 +225,16 @@ class Table:
         """Class of each sample as it was given."""
         return self.target.labels
 
+    def permuted(self, order: IntArray) -> Table:
+        """Give each sample the outcome of another.
+
+        Parameters
+        ----------
+        order : int array of shape (n_samples,)
+            Sample i gets the outcome of sample ``order[i]``.
+        """
+        return self.replace(target=self.target.take(order))
+
     def with_codes(self, codes: IntArray) -> Table:
         """Replace the classes of the samples, by a permutation say."""
         classes = self.target.classes
