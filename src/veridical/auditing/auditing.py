@@ -37,7 +37,7 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_classifier
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -182,17 +182,17 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
-    learner = seeded(read_estimator(estimator), root)
+    learner = seeded(read_classifier(estimator), root)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
-    scores = read_scoring(scoring, data.target.classes)
+    scores = read_scoring(scoring, data.target)
     if not (len(scores) == 1 and scores[0].is_accuracy):
         procedure = replace(procedure, scores=scores)
     splits = method.split(data.labels, root)
