@@ -114,7 +114,7 @@ def draw(design: Design, number: int) -> tuple[Any, Any, Any, Any]:
         Z = rng.standard_t(3, size=(n, p))
     X = Z
     if design.features.startswith("binary"):
-        X = (Z > rng.uniform(-1, 1, size=p)).astype(float)
+        X = (rng.uniform(-1, 1, size=p) < Z).astype(float)
     if design.features == "categorical":
         X = np.digitize(Z, [-0.8, 0.0, 0.8]).astype(float)
     firsts = np.arange(0, p, block)

@@ -1,8 +1,9 @@
 """veridical: feature selection you can believe.
 
 The verbs are here: `select`, `estimate`, `compare`, `discover`, `audit`, `truth`,
-`sensitivity`. Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
-and so on. Both are imported when first used, so that ``import veridical`` is fast.
+`sensitivity`. Everything else is in the subpackages: ``veridical.selection``,
+``veridical.comparison`` and so on. Both are imported when first used, so that
+``import veridical`` is fast.
 """
 
 from importlib import import_module

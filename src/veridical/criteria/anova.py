@@ -15,7 +15,6 @@ from veridical.kernels.statistics import f_ratio
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
-
 # Share of a sum of squares; what is left of it within classes is rounding.
 ROUNDING = 1e-13
 # The same for quick scores: below it a score has lost too many digits.

@@ -176,7 +176,9 @@ class InformationRelevance:
 
         Features are sorted once.
         """
-        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[0]
+        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
+            0
+        ]
 
 
 class UncertaintyRelevance(InformationRelevance):
@@ -190,7 +192,9 @@ class UncertaintyRelevance(InformationRelevance):
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
     ) -> FloatArray:
         """Return the uncertainties for outcomes in other orders."""
-        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[1]
+        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
+            1
+        ]
 
 
 class UncertaintyRedundancy:

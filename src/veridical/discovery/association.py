@@ -27,7 +27,7 @@ from veridical.discovery.permuting import Permutations
 #: Scores of some features for outcomes in other orders: ``scores(orders, columns)``.
 Scores = Callable[[IntArray, IntArray], FloatArray]
 #: Called with the number of permutations done and their largest number.
-Tick = Callable[[int, int], None]
+Tick = Callable[[int, int], object]
 #: Permutations above after which the p-value of a feature is known well enough.
 ENOUGH = 20
 # Relative and absolute difference of scores that are equal in exact arithmetic.
@@ -55,7 +55,7 @@ class Tested(NamedTuple):
     n_drawn: IntArray
 
 
-def test_fixed(
+def fixed_pvalues(
     scores: Scores,
     n_features: int,
     permutations: Permutations,
@@ -109,7 +109,7 @@ def test_fixed(
     return Tested(observed, pvalues, adjusted, np.full(n_features, n, dtype=np.intp))
 
 
-def test_sequentially(
+def sequential_pvalues(
     scores: Scores,
     n_features: int,
     permutations: Permutations,

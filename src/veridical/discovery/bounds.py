@@ -127,9 +127,7 @@ def least_threshold(
     """
     for place in range(n_pairs + 1, 2 * n_pairs + 1):
         threshold = place / (2 * n_pairs)
-        bound = false_selections(
-            threshold, n_selected, n_features, n_pairs, assumption
-        )
+        bound = false_selections(threshold, n_selected, n_features, n_pairs, assumption)
         if bound <= expected * (1 + 1e-12):
             return threshold
     return np.inf

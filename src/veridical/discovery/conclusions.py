@@ -30,14 +30,14 @@ SAYS = {
 HYPOTHESES = {
     "association": (
         "Tested for each feature: the feature and the outcome are independent.",
-        "A claim does not say that the feature adds anything to the other features, nor "
-        "that it is a cause.",
+        "A claim does not say that the feature adds anything to the other features, "
+        "nor that it is a cause.",
     ),
     "own": (
         "Tested for each feature: the feature is independent of the outcome and of all "
         "other features.",
-        "A claim does not say that the feature by itself depends on the outcome: it may "
-        "matter only together with others.",
+        "A claim does not say that the feature by itself depends on the outcome: it "
+        "may matter only together with others.",
     ),
     "conditional": (
         "Tested for each feature: given all other features, the feature and the "
@@ -59,8 +59,9 @@ HYPOTHESES = {
 def write_level(record: Discoveries) -> str:
     """Write the nominal rate with its name."""
     if record.rate == "pfer":
-        return f"{RATES['pfer']} {record.level:g}"
-    return f"{RATES[record.rate]} {percent(record.level, 0)}"
+        return f"an {RATES['pfer']} of {record.level:g}"
+    digits = 0 if record.level >= 0.01 else 2
+    return f"a {RATES[record.rate]} of {percent(record.level, digits)}"
 
 
 def exceeds(record: Discoveries) -> bool:
@@ -86,7 +87,7 @@ def conclude(record: Discoveries) -> Conclusion:
         near = "; one feature comes close" if close == 1 else near
         return Conclusion(
             "open",
-            f"No feature may be claimed at a {write_level(record)}{near}.",
+            f"No feature may be claimed at {write_level(record)}{near}.",
         )
     names = [record.data.feature_names[j] for j in record.ranked[: claimed.size]]
     said = listing(names) if len(names) <= _MOST_NAMES else f"{len(names)} features"
@@ -94,7 +95,7 @@ def conclude(record: Discoveries) -> Conclusion:
     if len(names) == 1:
         does = does.replace("depend on", "depends on").replace("say ", "says ", 1)
         does = does.replace("are selected", "is selected")
-    said = f"{said} {does}, at a {write_level(record)}"
+    said = f"{said} {does}, at {write_level(record)}"
     if record.method == "decoys":
         return Conclusion("care", f"By a heuristic threshold: {said}.")
     if exceeds(record):

@@ -80,7 +80,7 @@ def responses(table: Table) -> FloatArray:
 
 def _martingale(time: FloatArray, event: FloatArray) -> FloatArray:
     """Return the event less the cumulative hazard of Nelson and Aalen."""
-    times, place = np.unique(time, return_inverse=True)
+    _, place = np.unique(time, return_inverse=True)
     n_events = np.bincount(place, weights=event.astype(np.float64))
     at_risk = np.bincount(place)[::-1].cumsum()[::-1]
     hazard = np.cumsum(n_events / at_risk)
@@ -119,7 +119,7 @@ def draw_knockoffs(
     seed: int,
     *,
     construction: Construction = "auto",
-    tick: Callable[[int, int], None] | None = None,
+    tick: Callable[[int, int], object] | None = None,
 ) -> Draws:
     """Compare features with several draws of their knockoffs.
 
@@ -173,9 +173,7 @@ def _differences(
     p = X.shape[1]
     swapped = rng.random(p) < 0.5
     copies = from_scores(knockoffs, X)
-    values = np.hstack(
-        [np.where(swapped, copies, X), np.where(swapped, X, copies)]
-    )
+    values = np.hstack([np.where(swapped, copies, X), np.where(swapped, X, copies)])
     scores = np.hstack(
         [np.where(swapped, knockoffs, Z), np.where(swapped, Z, knockoffs)]
     )
@@ -302,16 +300,17 @@ def distilled_test(
     X: FloatArray,
     R: FloatArray,
     seed: int,
-    tick: Callable[[int, int], None] | None = None,
+    tick: Callable[[int, int], object] | None = None,
 ) -> Distilled:
     """Test every feature given the others (D0CRT).
 
     The lasso predicts the outcome from all features. Features with a coefficient are
     tested, and those that are most correlated with the residual, up to half as many as
-    there are samples; the others have p = 1, which can only lose claims. For a tested feature j, the lasso without it
-    leaves the residual ``R − d_j``, and the lasso of feature j on the others (fitted
-    again by least squares on the features that it keeps) the residual ε_j. Without an
-    effect of j given the others, their angle is that of random directions.
+    there are samples; the others have p = 1, which can only lose claims. For a tested
+    feature j, the lasso without it leaves the residual ``R − d_j``, and the lasso of
+    feature j on the others (fitted again by least squares on the features that it
+    keeps) the residual ε_j. Without an effect of j given the others, their angle is
+    that of random directions.
 
     Parameters
     ----------

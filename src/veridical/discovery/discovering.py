@@ -30,7 +30,7 @@ from veridical._core.types import (
 )
 from veridical._core.weights import read_weights
 from veridical.discovery import multiplicity
-from veridical.discovery.association import test_fixed, test_sequentially
+from veridical.discovery.association import fixed_pvalues, sequential_pvalues
 from veridical.discovery.bounds import Assumption, least_threshold, most_selected
 from veridical.discovery.conclusions import HYPOTHESES
 from veridical.discovery.conditional import (
@@ -299,7 +299,7 @@ class _Task:
     method: Method
     root: int
     n_pairs: int
-    tick: Callable[[int, int], None] | None
+    tick: Callable[[int, int], object] | None
 
     @property
     def own(self) -> bool:
@@ -349,7 +349,7 @@ def _read(X: Any, y: Any, groups: Any, sample_weight: Any, name: str | None) -> 
 
 
 def _codes(given: Any, n_samples: int, what: str) -> IntArray:
-    """Number groups or strata; raise unless there is one for each sample."""
+    """Return numbers of groups or strata; raise unless there is one for each sample."""
     values = np.asarray(given)
     if values.shape != (n_samples,):
         raise InputError(
@@ -413,7 +413,7 @@ def _read_method(claim: Claim, method: str, rate: Rate, selector: Any) -> Method
             "method='pairs' bounds the expected number of false claims, not their "
             "share; give pfer or fwer, or use method='decoys'."
         )
-    return method  # type: ignore[return-value]
+    return method
 
 
 def _check_count(name: str, value: Any, least: int) -> None:
@@ -461,13 +461,13 @@ def _associate(
     fixed = n_permutations is not None or task.rate == "fwer" or not apart
     if fixed:
         n = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
-        tested = test_fixed(task.scores, p, permutations, n, task.tick)
+        tested = fixed_pvalues(task.scores, p, permutations, n, task.tick)
     else:
         needed = p / task.level
         if correction == "by" and task.rate == "fdr":
             needed *= float((1.0 / np.arange(1, p + 1)).sum())
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
-        tested = test_sequentially(task.scores, p, permutations, most, task.tick)
+        tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
     notes = [f"Permutations: {permutations.words}."]
     if task.rate == "fwer":

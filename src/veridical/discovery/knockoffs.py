@@ -117,18 +117,22 @@ class KnockoffSampler:
 
     Parameters
     ----------
-    mean : callable
-        From Z to the mean of the knockoffs.
-    noise : callable
-        From independent standard normal numbers to the noise of the knockoffs.
+    basis : array of shape (p, r)
+        Directions that correlations are known in; beside them Σ is ρ times the
+        identity.
+    mean_in, noise_in : arrays of shape (r,) or (p, p)
+        Factors from Z to the mean of the knockoffs, and from independent standard
+        normal numbers to their noise, in the directions of the basis; or matrices.
+    mean_out, noise_out : float
+        The same factors beside the basis.
     s : array of shape (p,)
         1 minus the correlation of each feature with its knockoff.
     rho : float
         Shrinkage.
     """
 
-    basis: FloatArray  # (p, r): directions that correlations are known in
-    mean_in: FloatArray  # factors of the mean in the basis, and beside it
+    basis: FloatArray
+    mean_in: FloatArray
     mean_out: float
     noise_in: FloatArray
     noise_out: float
@@ -174,9 +178,7 @@ def make_sampler(
         )
     n, p = Z.shape
     rho = 0.0 if covariance is not None else shrinkage(Z)
-    dense = construction == "entropy" or (
-        construction == "auto" and p <= MOST_DENSE
-    )
+    dense = construction == "entropy" or (construction == "auto" and p <= MOST_DENSE)
     if covariance is not None or dense:
         Sigma = covariance
         if Sigma is None:
@@ -188,19 +190,19 @@ def make_sampler(
     known = sizes > 1e-10 * sizes[0]
     values = (1 - rho) * sizes[known] ** 2 + rho
     least = float(values.min()) if known.sum() == p else rho
-    s = min(1.0, 2 * least) * (1 - 1e-6)
+    same = min(1.0, 2 * least) * (1 - 1e-6)
     inside, beside = 1 / values, 1 / rho
 
     def noise(inverse: FloatArray | float) -> FloatArray:
-        return np.sqrt(np.maximum(2 * s - s**2 * np.asarray(inverse), 0.0))
+        return np.sqrt(np.maximum(2 * same - same**2 * np.asarray(inverse), 0.0))
 
     return KnockoffSampler(
         np.ascontiguousarray(rows[known].T),
-        1 - s * inside,
-        1 - s * beside,
+        1 - same * inside,
+        1 - same * beside,
         noise(inside),
         float(noise(beside)),
-        np.full(p, s),
+        np.full(p, same),
         rho,
     )
 

@@ -1,8 +1,8 @@
 """What the features look like, and the rate that was measured where they look alike.
 
-``rates.csv`` was made by ``benchmarks/truth/discoveries.py``: data sets of many designs,
-in which it is known which claims are false. No design is exactly the user's, so the
-range over the nearest ones is given.
+``rates.csv`` was made by ``benchmarks/truth/discoveries.py``: data sets of many
+designs, in which it is known which claims are false. No design is exactly the user's,
+so the range over the nearest ones is given.
 """
 
 from __future__ import annotations
@@ -222,7 +222,7 @@ class RateRow:
 def rate_table() -> tuple[RateRow, ...]:
     """Read the table of measured rates that ships with the package."""
     path = files("veridical.discovery").joinpath("rates.csv")
-    with path.open(newline="") as file:  # type: ignore[call-arg]
+    with path.open() as file:
         return tuple(_read_row(row) for row in csv.DictReader(file))
 
 
@@ -273,7 +273,8 @@ def find_rate(
     rare = look.minority < _RARE
     alike.sort(
         key=lambda row: (
-            abs(row.look.ratio - look.ratio) + 0.3 * ((row.look.minority < _RARE) != rare)
+            abs(row.look.ratio - look.ratio)
+            + 0.3 * ((row.look.minority < _RARE) != rare)
         )
     )
     near = alike[:_N_NEAR]

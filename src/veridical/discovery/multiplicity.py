@@ -212,7 +212,7 @@ def knockoff_evalues(W: FloatArray, fdr: float) -> FloatArray:
     array([5., 5., 5., 5., 0.])
     """
     threshold = knockoff_threshold(W, fdr)
-    return W.size * (W >= threshold) / (1 + np.count_nonzero(W <= -threshold))
+    return W.size * (threshold <= W) / (1 + np.count_nonzero(-threshold >= W))
 
 
 def claim(adjusted: FloatArray, rate: float) -> IntArray:

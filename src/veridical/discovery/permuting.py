@@ -112,7 +112,7 @@ def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permu
 
 
 def outcome_codes(table: Table) -> IntArray:
-    """Number the different outcomes."""
+    """Return a number for each different outcome."""
     labels = np.asarray(table.labels)
     return np.unique(labels, return_inverse=True)[1].reshape(-1)
 
@@ -179,7 +179,7 @@ def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
 
 
 def _strata(table: Table) -> IntArray:
-    """Number the kinds of samples that both halves need: classes, or events."""
+    """Return the kinds of samples that both halves need: classes, or events."""
     target: Any = table.target
     if hasattr(target, "codes"):
         return target.codes

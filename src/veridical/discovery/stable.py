@@ -67,7 +67,7 @@ def select_halves(
     halves: Sequence[IntArray],
     n_selected: int,
     lead: Lead,
-    tick: Callable[[int, int], None] | None = None,
+    tick: Callable[[int, int], object] | None = None,
 ) -> Shares:
     """Select features on every half.
 

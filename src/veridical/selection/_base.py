@@ -36,7 +36,6 @@ from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
 
-
 # Relative and absolute error of quick scores, with a wide margin.
 QUICK_ERROR = 1e-9
 

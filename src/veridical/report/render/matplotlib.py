@@ -18,8 +18,8 @@ from veridical._core.text import shortened
 from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
     Bars,
-    Cloud,
     Bounds,
+    Cloud,
     Curves,
     Distribution,
     Figure,

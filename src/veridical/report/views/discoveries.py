@@ -254,7 +254,7 @@ def show(record: Discoveries) -> View:
     ]
     if s["consensus"]:
         sections.append(Section("Consensus", (_consensus(s, record),)))
-    warned = ()
+    warned: tuple[Warn, ...] = ()
     if words["warnings"]:
         warned = (Warn("Assumptions", tuple(words["warnings"])),)
     caption = f"Features of {said_data(s['data'])}, by the strength of their evidence."
@@ -358,12 +358,14 @@ def _paths(s: DiscoveriesSummary) -> Figure:
         (("features selected by each half", sizes),),
         curves,
         band,
+        ribbon=True,
     )
     return Figure.from_curves(picture.described(), "a", "b", None)
 
 
 def _table(s: DiscoveriesSummary) -> Rows:
-    leading = [one for one in s["features"]][:MOST_ROWS]
+    n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
+    leading = s["features"][: min(n_shown, MOST_ROWS)]
     heads = "Feature! | Claim~ | q-value#* | p-value# | Half samples# | Statistic#^"
     if s["effect_kind"]:
         heads += " | Effect# | Interval#^"
@@ -401,7 +403,7 @@ def _table(s: DiscoveriesSummary) -> Rows:
             f". Effect: {s['effect_kind']}. Intervals are for claimed features, and "
             "wider because these were chosen among all (false coverage rate)"
         )
-    return table(caption, heads, rows, "All leading features" if len(rows) > 30 else "")
+    return table(caption, heads, rows)
 
 
 def _consensus(s: DiscoveriesSummary, record: Discoveries) -> Text:
