@@ -23,11 +23,13 @@ from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.version import __version__
 from veridical.comparison import conclusions as say
@@ -56,6 +58,7 @@ from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.units import describe_weights
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -69,6 +72,8 @@ def compare(
     estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
     n_features_to_select: int | float | Literal["auto"] = "auto",
     methods: Iterable[str] = ("in", "out"),
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
@@ -113,6 +118,9 @@ def compare(
         has one, as for names, it is 10, but at most half of the features.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
+    groups, sample_weight : optional
+        Samples that belong together, and weights of samples, as in
+        `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `veridical.evaluation.estimate`. Verdicts rest on the first
         score, per fold; the others are in `values`. None is accuracy. A loss is a
@@ -230,7 +238,7 @@ def compare(
     >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
     (3, 3)
     """
-    data = read_table(X, y, kind="classes")
+    data = read_table(X, y, groups=groups, sample_weight=sample_weight, kind="classes")
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
     root = root_seed(random_state)
@@ -267,6 +275,7 @@ def compare(
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
+        **describe_weights(data),
         **({"correction": correction} if len(named) > 2 else {}),
         **(
             {"scoring": ", ".join(one.full_label for one in scorings)}
@@ -327,7 +336,7 @@ def _conclude(
     )
     covered = (
         _coverage(splits, tester.situation, only, accuracy, alpha)
-        if scoring.is_accuracy
+        if scoring.is_accuracy and data.groups is None and data.weights is None
         else {}
     )
     record = Comparison(

@@ -79,7 +79,8 @@ def on_splits(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
             "that class is predicted, whatever the estimator."
         )
-    sizes = np.bincount(table.y)
+    sizes = _units_of_classes(table)
+    noun = "sample(s)" if table.groups is None else "group(s)"
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
@@ -87,10 +88,18 @@ def on_splits(
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
                 f"Class {show(table.classes[smallest])} has {sizes[smallest]} "
-                f"sample(s), fewer than the {method.n_folds} folds, so some folds lack "
+                f"{noun}, fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
     return notes
+
+
+def _units_of_classes(table: Table) -> IntArray:
+    """Count the samples of each class or, where there are groups, its groups."""
+    if table.groups is None:
+        return np.bincount(table.y)
+    pairs = np.unique(np.column_stack([table.y, table.groups]), axis=0)
+    return np.bincount(pairs[:, 0])
 
 
 def _on_outcomes(method: Method, table: Table, splits: Sequence[Split]) -> list[str]:

@@ -123,6 +123,8 @@ def read_problem(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     name: str | None = None,
     encoded: bool = True,
 ) -> Table:
@@ -132,7 +134,7 @@ def read_problem(
     ----------
     estimators : sequence of estimators
         From `read_estimator`; where there are none, the values of y decide.
-    X, y, name, encoded
+    X, y, groups, sample_weight, name, encoded
         As in ``read_table``.
 
     Raises
@@ -148,7 +150,7 @@ def read_problem(
                 f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but the "
                 f"target is {KINDS[X.kind]}; {_instead(X.kind)}."
             )
-        return read_table(X, y, name=name)
+        return read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
     kind = common_target(estimators)
     named = is_frame(y) or getattr(getattr(y, "dtype", None), "names", None)
     if kind in ("classes", "numbers") and named and is_survival(y):
@@ -156,7 +158,15 @@ def read_problem(
             f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
             f"events and times; {_instead('survival')}."
         )
-    return read_table(X, y, kind=kind or "auto", name=name, encoded=encoded)
+    return read_table(
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        kind=kind or "auto",
+        name=name,
+        encoded=encoded,
+    )
 
 
 def _instead(kind: Kind) -> str:

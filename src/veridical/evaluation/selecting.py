@@ -19,19 +19,27 @@ from veridical._core.progress import ProgressLike, announce
 from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Score, read_scoring
+from veridical._core.scoring import Score, read_scoring, weighted_mean
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Resubstitution, Split, Validation, describe_splits
+from veridical._core.splits import (
+    Resubstitution,
+    Split,
+    Validation,
+    describe_splits,
+    split_table,
+)
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
@@ -63,6 +71,7 @@ from veridical.evaluation.records import (
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
+from veridical.evaluation.units import Spread, describe_weights
 from veridical.learning import DAGSVM
 
 #: Numbers of features evaluated where the estimator is fitted at each of them.
@@ -77,6 +86,8 @@ def select(
     *,
     estimator: EstimatorLike = "svm",
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
@@ -109,6 +120,9 @@ def select(
         ``AnovaF(5)``; for a name it is 10, but at most half of the features; for a
         selector by a share or a threshold (``SelectPercentile()``,
         ``SelectFromModel(estimator)``) what it keeps on every training set.
+    groups, sample_weight : optional
+        Samples that belong together, and weights of samples, as in
+        `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `estimate`; of several scores the first leads, and all are
         computed from the same predictions. None is accuracy.
@@ -154,7 +168,14 @@ def select(
     >>> [feature.name for feature in found.features]
     ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
-    table = read_table(X, y, kind="classes", name=name)
+    table = read_table(
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        kind="classes",
+        name=name,
+    )
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
     if isinstance(selector, str) and n_features_to_select == "auto":
@@ -169,7 +190,7 @@ def select(
             "which does not measure the accuracy on new samples; use folds, such as "
             "cv=10. estimate() shows resubstitution beside other methods."
         )
-    splits = method.split(table.labels, root)
+    splits = split_table(method, table, root)
     notes.refuse_training_of_one_class(table, splits)
     remarks += notes.warn_of_splits(method, table, splits, stacklevel=3)
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
@@ -192,6 +213,7 @@ def select(
         [hits[-1] for hits in found.hits],
         situation,
         random_state=root,
+        table=table,
     )
     scored, size_scores, more = _score(method, splits, found, scores, table, estimate)
     remarks += more
@@ -207,10 +229,10 @@ def select(
         coverage=estimate.coverage.get(default_interval(estimate) or ""),
         n_test=int(sum(hits.shape[1] for hits in found.hits)),
         n_folds=len(splits),
-        classes=_by_class(found, table),
+        classes=_by_class(found, table, splits),
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
-        size_intervals=_by_size(method, splits, found, situation, root),
+        size_intervals=_by_size(method, splits, found, situation, root, table),
         scores=scored,
         size_scores=size_scores,
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
@@ -218,7 +240,8 @@ def select(
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
-            "cross-validation": describe_splits(method),
+            "cross-validation": describe_splits(method, table),
+            **describe_weights(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
             "random_state": root,
             "table sha256": table.sha256(),
@@ -415,27 +438,55 @@ def _by_size(
     found: Evaluation,
     situation: Situation,
     root: int,
+    table: Table,
 ) -> tuple[Interval, ...]:
     """Estimate the accuracy at every size, with its interval."""
     result = []
     for k in range(len(found.hits[0])):
         hits = [one[k] for one in found.hits]
-        estimate = accuracy_of_hits(method, splits, hits, situation, random_state=root)
+        estimate = accuracy_of_hits(
+            method, splits, hits, situation, random_state=root, table=table
+        )
         result.append(Interval(estimate.value, *_bounds(estimate)))
     return tuple(result)
 
 
-def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:
+def _by_class(
+    found: Evaluation, table: Table, splits: Sequence[Split]
+) -> tuple[ClassResult, ...]:
     right = np.concatenate([hits[-1] for hits in found.hits])
     truth = np.concatenate(found.targets)
-    return tuple(
-        ClassResult(
-            str(label),
-            int((truth == k).sum()),
-            float(right[truth == k].mean()) if (truth == k).any() else float("nan"),
+    weights = None if found.weights is None else np.concatenate(found.weights)
+    results = []
+    for k, label in enumerate(table.classes):
+        own = truth == k
+        share = float("nan")
+        if own.any():
+            share = float(
+                weighted_mean(right[own], None if weights is None else weights[own])
+            )
+        n_units, n_effective = _spread_of_class(found, table, splits, k)
+        results.append(
+            ClassResult(str(label), int(own.sum()), share, n_units, n_effective)
         )
-        for k, label in enumerate(table.classes)
-    )
+    return tuple(results)
+
+
+def _spread_of_class(
+    found: Evaluation, table: Table, splits: Sequence[Split], k: int
+) -> tuple[int, float]:
+    """Return the units of a class, and what they are worth; 0 where samples are."""
+    if table.groups is None and table.weights is None:
+        return 0, 0.0
+    of_class = [table.y[split.test] == k for split in splits]
+    parts = [
+        Split(split.test[own], split.n_rows)
+        for split, own in zip(splits, of_class, strict=True)
+    ]
+    if not any(own.any() for own in of_class):
+        return 0, 0.0
+    hits = [one[-1][own] for one, own in zip(found.hits, of_class, strict=True)]
+    return Spread.of_hits(table, parts, hits)
 
 
 def _selector_fields(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:

@@ -111,12 +111,16 @@ class FeatureInfo(OtherFeature):
 class ClassInfo(TypedDict):
     """One class: samples tested, and the share of them classified correctly.
 
-    ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent.
+    ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent; with
+    groups or weights, for the ``n_effective`` samples that its ``n_units`` groups are
+    worth.
     """
 
     name: str
     n_test: int
     accuracy: float
+    n_units: int
+    n_effective: float
     low: float | None
     high: float | None
 
