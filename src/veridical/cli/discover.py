@@ -58,6 +58,8 @@ def discover(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     claim: Annotated[
@@ -102,20 +104,20 @@ def discover(
             autocompletion=names.completer(METHODS),
         ),
     ] = "auto",
-    permutations: Annotated[
-        int | None,
-        options.optional(
-            "N",
-            "Permutations of the outcome, the same for every feature. "
-            r"\[default: as many as each p-value needs]",
-        ),
-    ] = None,
     strata: Annotated[
         str | None,
         options.optional(
             "COLUMN",
             "A column such as the site: outcomes are exchanged inside its values only, "
             "and it is not a feature.",
+        ),
+    ] = None,
+    permutations: Annotated[
+        int | None,
+        options.optional(
+            "N",
+            "Permutations of the outcome, the same for every feature. "
+            r"\[default: as many as each p-value needs]",
         ),
     ] = None,
     jobs: options.Jobs = 1,
@@ -131,8 +133,9 @@ def discover(
     and again. Exit status 0, also where nothing may be claimed.
     """
     common = options.begin(
-        "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
     options.check_choice("--method", method, METHODS)
     request = DiscoverRequest(
@@ -176,6 +179,7 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
             fwer=request.fwer,
             method=request.method,  # type: ignore[arg-type]
             n_permutations=request.permutations,
+            **request.structure,
             strata=strata,
             name=name,
             random_state=request.seed,

@@ -66,19 +66,17 @@ def responses(table: Table) -> FloatArray:
     Two classes are 0 and 1, more classes are their indicators; survival times are
     martingale residuals without features: the event less the cumulative hazard.
     """
-    target: Any = table.target
-    if hasattr(target, "codes"):
-        n_classes = len(target.classes)
-        chosen = range(1, 2) if n_classes == 2 else range(n_classes)
-        R = np.stack([(target.codes == k).astype(np.float64) for k in chosen], axis=1)
-    elif hasattr(target, "event"):
-        R = _martingale(np.asarray(target.time), np.asarray(target.event))[:, None]
+    if table.kind == "classes":
+        chosen = range(1, 2) if table.n_classes == 2 else range(table.n_classes)
+        R = np.stack([(table.y == k).astype(np.float64) for k in chosen], axis=1)
+    elif table.kind == "survival":
+        R = _martingale(table.as_survival.time, table.as_survival.event)[:, None]
     else:
-        R = np.asarray(target.labels, dtype=np.float64)[:, None]
+        R = table.as_numbers.values[:, None]
     return R - R.mean(axis=0)
 
 
-def _martingale(time: FloatArray, event: FloatArray) -> FloatArray:
+def _martingale(time: FloatArray, event: BoolArray) -> FloatArray:
     """Return the event less the cumulative hazard of Nelson and Aalen."""
     _, place = np.unique(time, return_inverse=True)
     n_events = np.bincount(place, weights=event.astype(np.float64))

@@ -28,7 +28,6 @@ from veridical._core.types import (
     RandomStateLike,
     SelectorLike,
 )
-from veridical._core.weights import read_weights
 from veridical.discovery import multiplicity
 from veridical.discovery.association import fixed_pvalues, sequential_pvalues
 from veridical.discovery.bounds import Assumption, least_threshold, most_selected
@@ -160,9 +159,9 @@ def discover(
     construction : {"auto", "equicorrelated", "entropy"}, default="auto"
         How knockoffs are constructed; see
         :func:`veridical.discovery.gaussian_knockoffs`.
-    groups : array-like of shape (n_samples,), optional
-        Samples that belong together, such as those of one patient: units of
-        permutations and halves.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, such as those of one patient, or columns of X
+        that say so: units of permutations and halves.
     strata : array-like of shape (n_samples,), optional
         Association: outcomes are exchanged inside strata only.
     sample_weight : array-like of shape (n_samples,), optional
@@ -214,7 +213,7 @@ def discover(
     >>> discover(X, y, fdr=0.1, random_state=0).claimed
     array([3, 7])
     """
-    table = _read(X, y, groups, sample_weight, name)
+    table = read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
     rate, level = _read_rate(claim, fdr=fdr, pfer=pfer, fwer=fwer)
     how = _read_method(claim, method, rate, selector)
     root = root_seed(random_state)
@@ -338,16 +337,6 @@ class _Found:
 # -- what was asked for ----------------------------------------------------------------
 
 
-def _read(X: Any, y: Any, groups: Any, sample_weight: Any, name: str | None) -> Table:
-    table = read_table(X, y, name=name)
-    more: dict[str, Any] = {}
-    if groups is not None:
-        more["groups"] = _codes(groups, table.n_samples, "groups")
-    if sample_weight is not None:
-        more["weights"] = read_weights(sample_weight, table.n_samples)
-    return table.replace(**more) if more else table
-
-
 def _codes(given: Any, n_samples: int, what: str) -> IntArray:
     """Return numbers of groups or strata; raise unless there is one for each sample."""
     values = np.asarray(given)
@@ -425,8 +414,7 @@ def _check_count(name: str, value: Any, least: int) -> None:
 def _default_selector(table: Table, method: Method) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
-    kind = getattr(table, "kind", "classes")
-    return {"classes": "anova", "numbers": "correlation"}.get(kind, "cox")
+    return {"classes": "anova", "numbers": "correlation", "survival": "cox-score"}[table.kind]
 
 
 def _score_kind(selector: Any) -> str:
@@ -455,6 +443,12 @@ def _associate(
     table, p = task.table, task.table.n_features
     blocks = None if strata is None else _codes(strata, table.n_samples, "strata")
     permutations = make_permutations(table, blocks, task.root)
+    if isinstance(task.selector, _OWN_NULL) and table.groups is not None:
+        raise InputError(
+            f"{type(task.selector).__name__} exchanges the values of features between "
+            "samples, which those of one group do not allow; use a score of single "
+            "features, such as 'anova'."
+        )
     if n_permutations is not None:
         _check_count("n_permutations", n_permutations, 1)
     apart = task.own and task.selector.scores_apart
@@ -469,7 +463,7 @@ def _associate(
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
         tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
-    notes = [f"Permutations: {permutations.words}."]
+    notes = [permutations.words]
     if task.rate == "fwer":
         assert tested.adjusted is not None
         adjusted = tested.adjusted
@@ -563,8 +557,8 @@ def _effects(
     """
     target: Any = table.target
     p, n = table.n_features, table.n_samples
-    is_classes = hasattr(target, "codes")
-    if (is_classes and len(target.classes) != 2) or hasattr(target, "event"):
+    is_classes = table.kind == "classes"
+    if (is_classes and table.n_classes != 2) or table.kind == "survival":
         return {}, ""
     if table.groups is not None or table.weights is not None or table.is_sparse:
         return {}, ""

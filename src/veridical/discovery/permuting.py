@@ -1,10 +1,4 @@
-"""Random orders of the outcome, and halves of the samples, that respect groups.
-
-Samples of one group (of one patient, say) are not independent. Where the outcome is the
-same for all samples of a group, whole groups exchange their outcomes; where it varies
-inside the groups, samples exchange outcomes inside their group only. Strata (of sites,
-say) restrict every exchange to samples of one stratum.
-"""
+"""Random orders of the outcome, and halves of the samples, that respect groups."""
 
 from __future__ import annotations
 
@@ -16,6 +10,7 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
+from veridical._core.permutations import OutcomePermuter
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 
@@ -31,32 +26,34 @@ class Permutations:
 
     Parameters
     ----------
-    units : list of int arrays of shape (n_units, size)
-        Rows that move together, one unit per line; units of one array exchange places.
-    n_samples : int
-        Number of samples; those in no unit keep their outcome.
+    permuter : OutcomePermuter
+        Draws an order that respects groups or strata.
     seed : int
         Root of the random numbers.
     words : str
         What is exchanged, for the record.
     """
 
-    units: tuple[IntArray, ...]
-    n_samples: int
+    permuter: OutcomePermuter
     seed: int
     words: str
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.permuter.n
 
     def chunks(self, n: int) -> Iterator[IntArray]:
         """Yield n orders in arrays of at most `CHUNK`."""
         for number, start in enumerate(range(0, n, CHUNK)):
             rng = as_generator(stream(self.seed, Purpose.DISCOVERY, _ORDERS, number))
-            size = CHUNK  # a shorter last chunk begins as a whole one does
-            orders = np.tile(np.arange(self.n_samples), (size, 1))
-            for units in self.units:
-                places = np.tile(np.arange(len(units)), (size, 1))
-                moved = rng.permuted(places, axis=1)
-                orders[:, units.ravel()] = units[moved].reshape(size, -1)
-            yield orders[: min(CHUNK, n - start)]
+            size = min(CHUNK, n - start)
+            if self.permuter.groups is not None:
+                yield np.stack([self.permuter.draw(rng) for _ in range(size)])
+                continue
+            # A shorter last chunk begins as a whole one does.
+            rows = np.tile(np.arange(self.n_samples), (CHUNK, 1))
+            yield rng.permuted(rows, axis=1)[:size]
 
     def draw(self, n: int) -> IntArray:
         """Draw n orders, of shape (n, n_samples)."""
@@ -80,63 +77,34 @@ def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permu
     Raises
     ------
     InputError
-        If nothing can be exchanged.
+        If nothing can be exchanged, or both groups and strata are given.
     """
-    n, groups = table.n_samples, table.groups
-    block = np.zeros(n, dtype=np.intp) if strata is None else strata
-    inside = "" if strata is None else " of their stratum"
-    if groups is None:
-        units = [rows[:, None] for rows in _blocks(block)]
-        words = f"samples exchange outcomes with others{inside}"
-    elif _is_constant(outcome_codes(table), groups):
-        units = list(_units_of_groups(groups, block))
-        words = (
-            "whole groups exchange outcomes with other groups of the same size"
-            f"{inside}, because the outcome is constant inside each group"
-        )
+    codes = np.unique(table.labels, return_inverse=True)[1].reshape(-1)
+    if strata is None:
+        permuter = OutcomePermuter(codes, table.groups, table.subgroups)
+        words = permuter.describe() or "between all samples"
+        words = f"Outcomes are exchanged {words}."
     else:
-        both = block * (groups.max() + 1) + groups
-        units = [rows[:, None] for rows in _blocks(both)]
-        words = (
-            "samples exchange outcomes with others of their group"
-            f"{' and stratum' if inside else ''}, because the outcome varies inside "
-            "groups"
-        )
-    units = [each for each in units if len(each) > 1]
-    if not units:
+        if table.groups is not None:
+            raise InputError(
+                "groups and strata are given together; give one of them. Of groups "
+                "whose outcome varies, outcomes are exchanged inside groups anyway."
+            )
+        # Different outcomes everywhere, so that no stratum moves as a whole.
+        permuter = OutcomePermuter(np.arange(table.n_samples), strata)
+        words = "Outcomes are exchanged inside strata."
+    made = Permutations(permuter, seed, words)
+    if all((codes[order] == codes).all() for order in made.draw(20)):
         raise InputError(
-            "No two samples may exchange their outcomes: every group or stratum stands "
-            "alone. Use larger strata, or leave groups or strata out."
+            "No two samples with different outcomes may exchange them: every group or "
+            "stratum stands alone. Use larger strata, or leave groups or strata out."
         )
-    return Permutations(tuple(units), n, seed, words)
-
-
-def outcome_codes(table: Table) -> IntArray:
-    """Return a number for each different outcome."""
-    labels = np.asarray(table.labels)
-    return np.unique(labels, return_inverse=True)[1].reshape(-1)
+    return made
 
 
 def _blocks(block: IntArray) -> list[IntArray]:
     order = np.argsort(block, kind="stable")
     return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
-
-
-def _is_constant(codes: IntArray, groups: IntArray) -> bool:
-    return all((codes[rows] == codes[rows[0]]).all() for rows in _blocks(groups))
-
-
-def _units_of_groups(groups: IntArray, block: IntArray) -> Iterator[IntArray]:
-    """Yield the groups of every stratum and size, a group per line."""
-    found: dict[tuple[int, int], list[IntArray]] = {}
-    for rows in _blocks(groups):
-        if (block[rows] != block[rows[0]]).any():
-            raise InputError(
-                "A group has samples in two strata; strata must keep groups whole."
-            )
-        found.setdefault((int(block[rows[0]]), rows.size), []).append(rows)
-    for each in found.values():
-        yield np.stack(each)
 
 
 def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
@@ -180,9 +148,6 @@ def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
 
 def _strata(table: Table) -> IntArray:
     """Return the kinds of samples that both halves need: classes, or events."""
-    target: Any = table.target
-    if hasattr(target, "codes"):
-        return target.codes
-    if hasattr(target, "event"):
-        return np.asarray(target.event).astype(np.intp)
-    return np.zeros(table.n_samples, dtype=np.intp)
+    if table.kind == "numbers":
+        return np.zeros(table.n_samples, dtype=np.intp)
+    return np.unique(table.target.strata, return_inverse=True)[1].reshape(-1)

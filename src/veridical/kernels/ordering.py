@@ -15,6 +15,9 @@ from veridical._core.arrays import FloatArray, IntArray
 # Default relative difference of two scores; with a smaller one they are tied.
 RELATIVE = 1e-12
 
+#: A score up to it is 0 but for rounding: the feature has no relevance.
+NO_SCORE = 1e-12
+
 #: One for all scores, or one for each.
 Tolerance = float | FloatArray
 
@@ -93,7 +96,7 @@ def first_by_score(
 ) -> IntArray:
     """Return the first of ``order_by_score(scores)``, sorting few of the scores.
 
-    Scores that are not above 0, or not defined, are left out.
+    Scores up to `NO_SCORE`, and those that are not defined, are left out.
 
     Parameters
     ----------
@@ -120,4 +123,4 @@ def first_by_score(
         few = np.arange(scores.size)
     order = few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
     with np.errstate(invalid="ignore"):
-        return order[scores[order] > 0]
+        return order[scores[order] > NO_SCORE]

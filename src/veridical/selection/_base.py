@@ -30,6 +30,7 @@ from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria import PermutedRelevance, QuickRelevance, Relevance
+from veridical.kernels.ordering import NO_SCORE
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import lead_by_score, rank_by_score
@@ -230,7 +231,7 @@ class Selector(SelectorMixin, BaseEstimator):
             order = ranking.order[: min(n_features, ranking.n_kept)]
             if ranking.scores is not None:
                 with np.errstate(invalid="ignore"):
-                    order = order[ranking.scores[order] > 0]
+                    order = order[ranking.scores[order] > NO_SCORE]
             found.append(order)
         return found
 
