@@ -213,6 +213,16 @@ class ScoreInfo(_NamedScore):
     chance: float | None = None
 
     @property
+    def guessing(self) -> str:
+        """What is predicted for every sample where nothing was learned, in words."""
+        known = SCORES.get(self.name.partition("@")[0])
+        kind = known.kind if known is not None else "classes"
+        if kind == "numbers":
+            center = "median" if self.name == "mean_absolute_error" else "mean"
+            return f"the {center} of all samples"
+        return "the shares of the classes" if kind == "classes" else "the same risk"
+
+    @property
     def range(self) -> tuple[float, float]:
         """The smallest and the largest possible value."""
         return self.low, self.high
@@ -995,7 +1005,7 @@ _OWN: tuple[Score, ...] = (
         greater_is_better=False, pooled=True, compute=_brier, chance=_gini,
     ),
     Score(
-        "r2", "coefficient of determination (R²)", low=-math.inf, compute=_r2,
+        "r2", "R²", low=-math.inf, compute=_r2,
         guess=_guess_no_relation, **_NUMBERS,
     ),
     Score(
@@ -1024,11 +1034,11 @@ _OWN: tuple[Score, ...] = (
         guess=_guess_no_relation, **_NUMBERS,
     ),
     Score(
-        "concordance", "Harrell's concordance", compute=_harrell,
+        "concordance", "concordance (Harrell)", compute=_harrell,
         guess=_guess_no_order, **_SURVIVAL,
     ),
     Score(
-        "concordance_uno", "Uno's concordance", compute=_uno, guess=_guess_no_order,
+        "concordance_uno", "concordance (Uno)", compute=_uno, guess=_guess_no_order,
         **_SURVIVAL,
     ),
     Score(

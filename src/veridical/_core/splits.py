@@ -621,7 +621,7 @@ def split_table(
     """
     target = table.target
     if labels is None:
-        labels = target.labels if isinstance(method, Splitter) else target.strata
+        labels = target.strata
     if table.groups is None:
         return method.split(labels, random_state)
     if target.kind == "classes" and not isinstance(method, Splitter | Validation):

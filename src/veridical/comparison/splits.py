@@ -100,7 +100,7 @@ def make_splits(
         If `cv` is not usable, or a training set would hold one class only.
     """
     part = table if n_rows is None else table.rows(slice(0, n_rows))
-    method = read_cv(cv, part.n_samples)
+    method = read_cv(cv, part.n_samples, part.kind)
     splits = split_table(method, part, root)
     if len(splits) < 2:
         raise InputError(
@@ -109,7 +109,14 @@ def make_splits(
         )
     notes.refuse_training_of_one_class(part, splits)
     if warn:
-        notes.warn_of_splits(method, part, splits, where=where, stacklevel=4)
+        notes.warn_of_splits(
+            method,
+            part,
+            splits,
+            is_accuracy=part.kind == "classes",
+            where=where,
+            stacklevel=4,
+        )
     tests = [split.test for split in splits]
     n_repeats = _count_repeats(tests, part.n_samples)
     return Splits(

@@ -35,7 +35,7 @@ _MEMORISED = 0.1
 #: Difference of two error rates that rounding alone can cause.
 _ROUNDING = 1e-12
 #: What a test set lacks where a score is not defined.
-_LACKING: dict[Any, str] = {
+LACKING: dict[Any, str] = {
     "classes": "lack a class that it needs",
     "numbers": "hold one sample, or one number only",
     "survival": "hold no two samples that are known to differ in their time",
@@ -225,7 +225,7 @@ def on_undefined(
     if not n or pooled:
         return []
     known = SCORES.get(scoring.name)
-    lacking = _LACKING[known.kind if known else "classes"]
+    lacking = LACKING[known.kind if known else "classes"]
     start = f"The score is not defined on {n} of {len(scores)} test sets, which "
     if scoring.averaging == "pooled":
         return [
@@ -237,7 +237,7 @@ def on_undefined(
         ]
     return [
         f"{start}{lacking}; they are left out of the estimate. Use fewer or stratified "
-        f"folds{', or merge small classes' * (lacking == _LACKING['classes'])}."
+        f"folds{', or merge small classes' * (lacking == LACKING['classes'])}."
     ]
 
 

@@ -15,11 +15,18 @@ from veridical._core.table import Table
 from veridical._core.targets import NAMES as KINDS
 from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, one_line
+from veridical._core.types import BatchLike, CovariatesLike
 from veridical.evaluation.engine import common_target, selecting_step
-from veridical.learning import ESTIMATORS, make_estimator
+from veridical.learning import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATORS,
+    estimators_for,
+    make_estimator,
+)
 from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
 from veridical.learning.tabular import TabularModel
+from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
 _NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
@@ -78,17 +85,6 @@ def read_selector(given: Any, what: str = "selector") -> Any:
     return given
 
 
-def read_classifier(given: Any) -> Any:
-    """Check a classifier, or make it by its name."""
-    found = read_estimator(given)
-    if target_of(found) != "classes":
-        raise InputError(
-            f"estimator={one_line(found)} is not a classifier; pass one, or a pipeline "
-            "that ends in one."
-        )
-    return found
-
-
 def read_estimator(given: Any) -> Any:
     """Check an estimator, or make it by its name.
 
@@ -127,6 +123,8 @@ def read_problem(
     sample_weight: Any = None,
     name: str | None = None,
     encoded: bool = True,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
 ) -> Table:
     """Read a table; the estimators decide the kind of its target.
 
@@ -136,6 +134,8 @@ def read_problem(
         From `read_estimator`; where there are none, the values of y decide.
     X, y, groups, sample_weight, name, encoded
         As in ``read_table``.
+    batch, covariates
+        As in ``read_with_blocks``.
 
     Raises
     ------
@@ -158,9 +158,11 @@ def read_problem(
             f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
             f"events and times; {_instead('survival')}."
         )
-    return read_table(
+    return read_with_blocks(
         X,
         y,
+        batch=batch,
+        covariates=covariates,
         groups=groups,
         sample_weight=sample_weight,
         kind=kind or "auto",
@@ -169,9 +171,31 @@ def read_problem(
     )
 
 
+def read_learner(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Table]:
+    """Read an estimator, or None for the default of the target, and the table.
+
+    Parameters
+    ----------
+    estimator : str, estimator or None
+        As the user gave it.
+    X, y, **options
+        As in `read_problem`.
+
+    Returns
+    -------
+    estimator : str or estimator
+        As it was given; the registered name of the default in place of None.
+    table : Table
+        The samples.
+    """
+    given = [] if estimator is None else [read_estimator(estimator)]
+    table = read_problem(given, X, y, **options)
+    return (DEFAULT_ESTIMATORS[table.kind] if estimator is None else estimator), table
+
+
 def _instead(kind: Kind) -> str:
     """Name the registered estimators that learn a kind of target."""
-    known = [key for key, make in ESTIMATORS.items() if target_of(make()) == kind]
+    known = estimators_for(kind)
     other = {
         "classes": "a classifier",
         "numbers": "a regressor",

@@ -396,11 +396,11 @@ class Selection(Record):
         Selected on all samples, best first.
     accuracy : Interval
         By cross-validation with everything that sees labels inside the folds, with
-        its 95 % interval.
+        its 95 % interval; for numbers and survival times the leading score.
     n_test, n_folds : int
         Numbers of samples tested, and of folds.
     classes : tuple of ClassResult
-        The same samples, class by class.
+        The same samples, class by class; empty where the target has no classes.
     sizes, size_accuracy : tuple
         Numbers of the leading features, and the accuracy with them, on the same folds.
     paths : mapping of str to tuple of float
