@@ -32,9 +32,7 @@ def example(n=24, p=7, seed=0):
 @pytest.mark.parametrize("rate", ["fdr", "fwer", "pfer"])
 def test_pvalues_equal_the_oracle(rate):
     X, y = example()
-    found = discover(
-        X, y, **{rate: 0.2}, n_permutations=60, random_state=3, n_pairs=0
-    )
+    found = discover(X, y, **{rate: 0.2}, n_permutations=60, random_state=3, n_pairs=0)
     table = read_table(X, y)
     orders = make_permutations(table, None, 3).draw(60)
     with np.errstate(invalid="ignore"):

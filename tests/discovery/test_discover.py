@@ -213,7 +213,7 @@ def test_kinds_of_features_are_recognised(kind):
 def test_the_table_of_measured_rates_is_read_and_shown():
     rows = rate_table()
     assert len({row.look for row in rows}) >= 20
-    assert all(0 <= row.error for row in rows)
+    assert all(row.error >= 0 for row in rows)
     X, y = signal(100, 200)
     found = discover(X, y, fdr=0.1, random_state=0, n_pairs=0)
     assert found.measured is not None

@@ -70,7 +70,7 @@ def test_knockoff_threshold_is_the_least_of_its_definition(values, rate):
     good = [
         t
         for t in sizes
-        if (1 + (W <= -t).sum()) / max(1, (W >= t).sum()) <= rate + 1e-12
+        if (1 + (-t >= W).sum()) / max(1, (t <= W).sum()) <= rate + 1e-12
     ]
     assert knockoff_threshold(W, rate) == (good[0] if good else np.inf)
 

@@ -414,7 +414,9 @@ def _check_count(name: str, value: Any, least: int) -> None:
 def _default_selector(table: Table, method: Method) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
-    return {"classes": "anova", "numbers": "correlation", "survival": "cox-score"}[table.kind]
+    return {"classes": "anova", "numbers": "correlation", "survival": "cox-score"}[
+        table.kind
+    ]
 
 
 def _score_kind(selector: Any) -> str:
