@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from veridical._core.errors import InputError
 from veridical._core.progress import ProgressLike
-from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import read_scoring
@@ -40,9 +38,8 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.units import describe_weights
-from veridical.learning.outcomes import target_of
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -58,6 +55,9 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
 }
+
+#: Checks that are about classes; they are left out for other targets.
+OF_CLASSES = ("VD004", "VD005", "VD006", "VD009", "VD012")
 
 
 @repeatable
@@ -81,7 +81,7 @@ def audit(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Audit:
-    """Check whether an accuracy is an artefact of how it was measured.
+    """Check whether a score is an artefact of how it was measured.
 
     Every step that uses labels is repeated inside each training fold (IN), and, for
     contrast, done once on all samples before the folds (OUT). The difference is the
@@ -91,13 +91,15 @@ def audit(
 
     Parameters
     ----------
-    estimator : classifier or str
-        Any scikit-learn classifier or pipeline, or a name such as "svm". It is cloned,
-        never fitted itself.
+    estimator : classifier, regressor, survival estimator or str
+        Any scikit-learn classifier, regressor or pipeline, an estimator of
+        scikit-survival, or a name such as "svm" or "cox". It is cloned, never fitted
+        itself, and decides the kind of target.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         All features that the selection could choose from.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels (numbers or text), numbers, or events and times, as in
+        `veridical.evaluation.estimate`. Permutations keep a time with its event.
     selected : list of feature names or indices, or bool mask, optional
         Features that were selected beforehand, on all samples. Then the accuracy under
         OUT is that of `estimator` on these features, and inside the folds the choice is
@@ -109,9 +111,10 @@ def audit(
         Samples that belong together, and weights of samples, as in
         `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
-        What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
-        first of several leads: optimism, permuted labels and verdict are about it, and
-        the others are in `others`. Checks of the design still use the accuracy.
+        What is measured, as in `veridical.evaluation.estimate`; None is accuracy,
+        R² or concordance. The first of several leads: optimism, permuted labels and
+        verdict are about it, and the others are in `others`. Checks of the design still
+        use the accuracy.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. The splits
         of a method are used: of the bootstrap, the samples outside each bootstrap
@@ -192,19 +195,14 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_table(X, y, groups=groups, sample_weight=sample_weight, kind="classes")
+    root = root_seed(random_state)
+    learner = seeded(read_estimator(estimator), root)
+    data = read_problem([learner], X, y, groups=groups, sample_weight=sample_weight)
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
-    method = read_cv(cv, data.n_samples)
-    root = root_seed(random_state)
-    learner = seeded(read_estimator(estimator), root)
-    if target_of(learner) != "classes":
-        raise InputError(
-            f"estimator={one_line(learner)} is not a classifier; pass one, or a "
-            "pipeline that ends in one."
-        )
+    method = read_cv(cv, data.n_samples, data.kind)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
     scores = read_scoring(scoring, data.target)
@@ -213,14 +211,20 @@ def audit(
     splits = split_table(method, data, root)
     if procedure.selector is not None:
         notes.refuse_training_of_one_class(data, splits)
-    notes.warn_of_splits(method, data, splits, stacklevel=3)
+    notes.warn_of_splits(
+        method, data, splits, is_accuracy=data.kind == "classes", stacklevel=3
+    )
     seed = seed_for(root, Purpose.PERMUTATIONS)
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress,
     )  # fmt: skip
-    found = [check(evidence) for check in CHECKS.values()]
+    found = [
+        check(evidence)
+        for code, check in CHECKS.items()
+        if data.kind == "classes" or code not in OF_CLASSES
+    ]
     findings = sorted(
         (finding for finding in found if finding is not None),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),

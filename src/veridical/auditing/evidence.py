@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -31,6 +32,7 @@ from veridical.evaluation.estimating import (
     estimate_of_score,
     warn_once,
 )
+from veridical.evaluation.notes import LACKING
 from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import coverage_of, default_interval
@@ -53,7 +55,8 @@ class AuditEvidence:
     outside : Run or None
         The run under OUT.
     accuracy : mapping of "in" and "out" to Interval
-        Accuracies of the two runs; that under "in" with its interval.
+        Accuracies of the two runs; that under "in" with its interval. Without classes,
+        the leading score.
     scoring : ScoreInfo
         The leading score.
     score : mapping of "in" and "out" to Interval
@@ -158,21 +161,24 @@ def gather_evidence(
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
     announce(progress, procedure.whole, permutations.n, len(splits), len(protocols))
-    codes, data = procedure.table.y, procedure.table
+    order, data = procedure.unpermuted, procedure.table
+    of_classes = data.kind == "classes"
     with one_thread():
-        inside = procedure.inside(codes, splits)
+        inside = procedure.inside(order, splits)
         outside = None
         if procedure.features is not None:
-            outside = procedure.on_features(procedure.features, codes, splits)
+            outside = procedure.on_features(procedure.features, order, splits)
         elif procedure.has_outside:
-            outside = procedure.outside(codes, splits)
+            outside = procedure.outside(order, splits)
     permuted = nulls.null_accuracies(
         procedure, permutations, protocols, n_jobs, progress
     )
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     leading = procedure.scores[0] if procedure.scores else None
-    counts = np.bincount(codes, data.weights)
-    scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
+    scoring = ACCURACY
+    if of_classes:
+        counts = np.bincount(data.y, data.weights)
+        scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
     if leading is not None:
         assert inside.found is not None
         averaging = inside.found.scored(leading).averaging
@@ -180,8 +186,9 @@ def gather_evidence(
         warn_once(inside.found.scored(leading).warned)
         if np.isnan([run.score for run in runs.values()]).any():
             raise InputError(
-                f"The {leading.label} is not defined on these test sets, which lack a "
-                "class; use larger or stratified test sets, or another scoring."
+                f"The {leading.label} is not defined on these test sets, which "
+                f"{LACKING[leading.kind or 'classes']}; use larger or stratified test "
+                "sets, or another scoring."
             )
     null = {
         p: nulls.summarise(permuted[p], runs[p].score, scoring.sign) for p in protocols
@@ -190,20 +197,23 @@ def gather_evidence(
         p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
     }
     situation = procedure.situation(inside.accuracy)
-    estimate = accuracy_of_hits(
-        method,
-        splits,
-        [
-            predicted == codes[split.test]
-            for predicted, split in zip(inside.predicted, splits, strict=True)
-        ],
-        situation,
-        random_state=root,
-        table=data,
-    )
-    kind = default_interval(estimate)
-    if kind is not None:
-        accuracy["in"] = Interval(inside.accuracy, *estimate.interval(1 - alpha, kind))
+    kind = None
+    if of_classes:
+        estimate = accuracy_of_hits(
+            method,
+            splits,
+            [
+                predicted == data.y[split.test]
+                for predicted, split in zip(inside.predicted, splits, strict=True)
+            ],
+            situation,
+            random_state=root,
+            table=data,
+        )
+        kind = default_interval(estimate)
+        if kind is not None:
+            bounds = estimate.interval(1 - alpha, kind)
+            accuracy["in"] = Interval(inside.accuracy, *bounds)
     score: dict[str, Interval] = dict(accuracy)
     score_kind = kind or ""
     others: tuple[ScoreResult, ...] = ()
@@ -216,12 +226,14 @@ def gather_evidence(
             for p, run in runs.items()
         }
         score["in"], score_kind = first.score, first.interval
+        if not of_classes:
+            accuracy = score
         others = tuple(results[1:])
     elif leading is not None:
         others = tuple(
             _score_results(method, splits, inside, procedure, alpha, root)[1:]
         )
-    recalls = _recalls(data, splits, inside)
+    recalls = _recalls(data, splits, inside) if of_classes else {}
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.features is not None and agreement is not None:
@@ -257,7 +269,7 @@ def gather_evidence(
         preselection=preselection,
         stability=steady,
         n_selected=n_selected,
-        balanced=float(np.mean(list(recalls.values()))),
+        balanced=float(np.mean(list(recalls.values()))) if recalls else math.nan,
         recalls=recalls,
         test=test,
         alpha=alpha,
