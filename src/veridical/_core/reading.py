@@ -273,7 +273,7 @@ def read_target(
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if kind == "auto" and _are_numbers(labels):
+    if kind == "auto" and are_numbers(labels):
         kind = "numbers"
     if kind == "numbers":
         return _read_numbers(labels, n_samples, name)
@@ -282,7 +282,7 @@ def read_target(
     return Classes.from_labels(labels)
 
 
-def _are_numbers(labels: NDArray[Any]) -> bool:
+def are_numbers(labels: NDArray[Any]) -> bool:
     """Return whether floats measure something rather than number classes."""
     if labels.dtype.kind != "f" or labels.ndim != 1 or not np.isfinite(labels).all():
         return False
@@ -323,6 +323,17 @@ def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
             "a classifier for a target of words."
         )
     return found.to_numpy(dtype=np.float64)
+
+
+def check_outcome(labels: NDArray[Any], n_samples: int, name: str) -> None:
+    """Raise if a column can be no target: missing or constant, and the like.
+
+    Whether it holds classes or numbers is decided later.
+    """
+    if are_numbers(labels):
+        _read_numbers(labels, n_samples, name)
+    else:
+        check_labels(labels, n_samples, name)
 
 
 def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
