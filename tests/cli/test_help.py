@@ -120,6 +120,7 @@ VERBS = (
 SHARED = (
     *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
     *("--all", "--impute", "--scale", "--encode"),
+    *("--batch", "--unknown-batch", "--covariates"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
     *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
     *(

@@ -158,7 +158,8 @@ class Audited:
     @property
     def has_outside(self) -> bool:
         """Whether a step before the estimator learns from data."""
-        return self.selector is not None or self._steps_before is not None
+        corrected = self.table.blocks is not None
+        return corrected or self.selector is not None or self._steps_before is not None
 
     @cached_property
     def _steps_before(self) -> Any:
@@ -211,10 +212,13 @@ class Audited:
         if self.features is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
             return self._run(out, self.seen.permuted(order), splits)
-        permuted = self.table.permuted(order)
-        Z = clone(self._steps_before).fit_transform(self.table.source, permuted.labels)
+        table = self.table.permuted(order)
+        table = table.corrected(self.unpermuted)
+        if self._steps_before is None:
+            return self._run(Procedure(self.whole), table, splits)
+        Z = clone(self._steps_before).fit_transform(table.source, table.labels)
         last = Procedure(self.whole.steps[-1][1])
-        return self._run(last, replace_source(permuted, Z), splits)
+        return self._run(last, replace_source(table, Z), splits)
 
     def on_features(
         self, features: IntArray, order: IntArray, splits: Sequence[Split]
@@ -261,6 +265,8 @@ def _select_before_scaling(p: Audited) -> Audited | None:
     """
     whole = p.whole
     if type(whole) is not Pipeline or whole.memory is not None:
+        return None
+    if p.table.blocks is not None:  # features differ from split to split
         return None
     if p.table.categorical.any() or p.table.is_sparse or not p.is_finite:
         return None
@@ -345,7 +351,8 @@ def fast_version(
     )
     if not by_f or table.is_sparse or table.categorical.any():
         return None
-    if table.kind != "classes":
+    if table.kind != "classes" or table.blocks is not None:
+        # With blocks, features differ from split to split.
         return None
     return replace(
         FastF.from_values(table.values, n_features), selector=selector, order=order

@@ -807,7 +807,12 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     seed = record_settings.get("random_state")
     last = f"Computed with veridical {__version__}"
     last += f", random state {seed}." if seed is not None else "."
-    return " ".join(filter(None, [*sentences, last]))
+    before = [
+        f"{what}: {record_settings[key]}."
+        for key, what in (("batch", "Batches"), ("covariates", "Covariates"))
+        if key in record_settings
+    ]
+    return " ".join(filter(None, [*sentences, *before, last]))
 
 
 def answer(words: Any, badges: Mapping[str, str]) -> dict[str, Any]:
