@@ -57,6 +57,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD010": checks_design.uncorrected_test,
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
+    "VD014": checks_leaks.samples_belong_together,
 }
 
 

@@ -81,6 +81,12 @@ CODES: dict[str, Code] = {
         "Find out how the feature was made. If it was made from the class, or would "
         "not be known for a new sample, drop it.",
     ),
+    "VD014": Code(
+        "Samples seem to belong together, but no groups were given",
+        "If several samples come from one patient, site or plate, pass groups=: they "
+        "then stay on one side of every split, and permutations and intervals count "
+        "groups. If samples are independent, shuffle the rows, and ignore VD014.",
+    ),
 }
 
 

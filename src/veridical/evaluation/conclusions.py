@@ -26,11 +26,14 @@ INTERVAL_NAMES = {
     "corrected-t": "corrected t",
     "nested": "nested cross-validation",
     "wilson": "Wilson",
+    "cluster-wilson": "Wilson (groups)",
 }
 #: What the interval of an accuracy is, by its kind; "" where there is none.
 INTERVALS = {
     "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
+    "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
+    "does not account for training sets that overlap",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
     "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
