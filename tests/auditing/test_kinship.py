@@ -7,8 +7,8 @@ from sklearn.model_selection import GroupKFold
 
 from veridical import audit
 from veridical._core.reading import read_table
-from veridical.auditing.kinship import by_folds, by_rows, name_subjects
 from veridical._core.splits import read_split
+from veridical.auditing.kinship import by_folds, by_rows, name_subjects
 
 FEW = {"n_permutations": 19, "random_state": 0}
 

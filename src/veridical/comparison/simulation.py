@@ -342,7 +342,7 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         ratio[numeric] = both.max(axis=0)
         df = n_classes - 1, max(n_units - n_classes, 1)
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
-    rows = slice(None)
+    rows: Any = slice(None)
     if data.groups is not None:  # one sample of each group and class
         pairs = np.column_stack([data.groups, codes])
         rows = np.unique(pairs, axis=0, return_index=True)[1]

@@ -233,8 +233,8 @@ def conclude_selection(record: Selection) -> Conclusion:
     bounds = " (no interval)"
     if math.isfinite(found.low):
         bounds = f" ({scoring.write_range(found.low, found.high)}"
-        if scoring.is_accuracy and record.coverage is not None:
-            bounds += f", measured coverage {write_coverage(record.coverage)}"
+        if record.score_coverage is not None:
+            bounds += f", measured coverage {write_coverage(record.score_coverage)}"
         bounds += ")"
     reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
     rest = f"the {scoring.write(share)} of {GUESSING}"

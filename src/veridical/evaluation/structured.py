@@ -254,6 +254,14 @@ def structured_coverage(
     )
 
 
+def coverages_near(
+    score: str, splits: Sequence[Split], table: Table, estimator: str
+) -> dict[str, Coverage]:
+    """Return the measured coverage of the default interval over folds, by its kind."""
+    found = structured_coverage(score, splits, table, estimator)
+    return {} if found is None else {"corrected-t": found}
+
+
 def count_folds(splits: Sequence[Split], n_samples: int) -> int | None:
     """Count the folds of one cross-validation; None for other splits."""
     tested = np.concatenate([split.test for split in splits])
