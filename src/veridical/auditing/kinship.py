@@ -1,16 +1,14 @@
 """Samples that belong together although no groups were given.
 
-Three traces are looked for: a column that names subjects, or identifiers with a
-repeating stem; folds, made elsewhere, that keep nearest neighbours together; and rows
-that stand near each other in the table and are each other's nearest neighbours. The
-last two are permutation tests: without groups and without an order of the rows, any
-order of the samples within a class is equally probable.
+Two traces are looked for: a column that names subjects, or identifiers with a repeating
+stem; and folds, made elsewhere, that keep nearest neighbours together. The latter is a
+permutation test: without groups, any order of the samples within a class is equally
+probable. Groups that folds divide are looked for by VD021 and VD022.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
 | j(i)   | nearest other sample of the class of sample i, features scaled       |
-| T      | share of samples i for which i and j(i) are in one fold, or for      |
-|        | which at most `REACH` rows of their class lie between them           |
+| T      | share of samples i for which i and j(i) are in one fold              |
 """
 
 from __future__ import annotations
@@ -21,15 +19,13 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from veridical._core.arrays import BoolArray, IntArray
+from veridical._core.arrays import IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.auditing.duplicates import MOST_SAMPLES, distances
+from veridical.auditing.duplicates import MOST_SAMPLES, sample_distances
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
-#: Rows of a class between a sample and its nearest neighbour, at most.
-REACH = 2
 #: Permutations of the samples within classes; the smallest p-value is 1/1000.
 N_PERMUTATIONS = 999
 #: p-value up to which, and excess of T from which on, a trace is reported.
@@ -80,7 +76,7 @@ def nearest_of_class(data: Table) -> tuple[IntArray, IntArray] | None:
     numeric = np.flatnonzero(~data.categorical)
     if not numeric.size or data.n_samples > MOST_SAMPLES:
         return None
-    distance = distances(data, numeric)
+    distance = sample_distances(data, numeric)
     distance[data.y[:, None] != data.y[None, :]] = np.inf
     large = np.bincount(data.y)[data.y] >= _FEWEST
     rows = np.flatnonzero(large & np.isfinite(distance.min(axis=1)))
@@ -99,38 +95,19 @@ def by_folds(data: Table, splits: Sequence[Split], seed: int) -> Kinship | None:
         fold[split.test] = number
     if (fold < 0).any() or len(splits) < 2:
         return None
-    return _measure(data, lambda place, i, j: fold[place[i]] == fold[place[j]], seed)
-
-
-def by_rows(data: Table, seed: int) -> Kinship | None:
-    """Measure whether nearest neighbours stand near each other in the table."""
-    order = np.empty(data.n_samples, dtype=np.intp)
-    for k in range(data.n_classes):
-        members = np.flatnonzero(data.y == k)
-        order[members] = np.arange(members.size)
-    return _measure(
-        data, lambda place, i, j: abs(order[place[i]] - order[place[j]]) <= REACH, seed
-    )
-
-
-def _measure(data: Table, together: object, seed: int) -> Kinship | None:
     found = nearest_of_class(data)
-    if found is None or not callable(together):
+    if found is None:
         return None
     rows, nearest = found
-    place = np.arange(data.n_samples)
-    observed = float(_share(together(place, rows, nearest)))
+    observed = float(np.mean(fold[rows] == fold[nearest]))
     rng = as_generator(seed)
     members = [np.flatnonzero(data.y == k) for k in range(data.n_classes)]
     drawn = np.empty(N_PERMUTATIONS)
+    mixed = fold.copy()
     for b in range(N_PERMUTATIONS):
         for own in members:
-            place[own] = rng.permutation(own)
-        drawn[b] = _share(together(place, rows, nearest))
+            mixed[own] = fold[rng.permutation(own)]
+        drawn[b] = np.mean(mixed[rows] == mixed[nearest])
     as_large = int(np.count_nonzero(drawn >= observed - 1e-12))
     pvalue = (1 + as_large) / (1 + N_PERMUTATIONS)
     return Kinship(observed, float(drawn.mean()), pvalue)
-
-
-def _share(hits: BoolArray) -> float:
-    return float(np.mean(hits))
