@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals as nw
 import numpy as np
@@ -38,7 +38,8 @@ from veridical._core.encoding import (
 )
 from veridical._core.errors import InputError
 from veridical._core.sklearn_private import take
-from veridical._core.table import Classes, Table
+from veridical._core.table import Table
+from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
 from veridical._core.text import listed, plural, show
 from veridical._core.weights import read_weights
 
@@ -59,19 +60,22 @@ def read_table(
     X: Any,
     y: Any,
     *,
+    kind: Kind | Literal["auto"] = "auto",
     categorical_features: Any = "from_dtype",
     name: str | None = None,
     encoded: bool = True,
 ) -> Table:
-    """Read features and classes; raise if no classifier can be trained on them.
+    """Read features and target; raise if nothing can be learned from them.
 
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         numpy, pandas, polars, pyarrow, scipy, or a list of rows. A `Table` that has
         been read already is returned as it is; y is its labels then.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels (numbers or text), numbers, or events and times; see `read_target`.
+    kind : {"auto", "classes", "numbers", "survival"}, default="auto"
+        Kind of the target; "auto" decides by the values of y.
     categorical_features : optional
         Which features are categorical, as in :func:`encode`.
     name : str, optional
@@ -88,9 +92,9 @@ def read_table(
     Raises
     ------
     InputError
-        If X is None or a path, X and y differ in length, a label is missing, there are
-        fewer than two classes, the labels are continuous or whole numbers that measure
-        something, a feature has no value at all, or a value is infinite.
+        If X is None or a path, X and y differ in length, a label is missing, there is
+        nothing to learn in the target (see `read_target`), a feature has no value at
+        all, or a value is infinite.
 
     Examples
     --------
@@ -103,20 +107,15 @@ def read_table(
         return X if name is None else X.replace(name=name)
     shown = "X" if name is None else name
     _refuse_no_table(X)
-    labels = np.asarray(y)
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        labels = labels[:, 0]
     refuse_lazy(X, shown)
     X = _as_array(X)
-    check_labels(labels, _n_samples(X), shown)
-    refuse_measurements(labels, f"The labels of {shown}")
+    target = read_target(y, _n_samples(X), shown, kind=kind)
     features = None
     if encoded:
         features = encode(X, categorical_features, name=shown)
         _check_features(features, shown)
-    elif not len(labels):
+    elif not len(target):
         raise InputError(f"{shown} holds no samples; is it the right table?")
-    target = Classes.from_labels(labels)
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
     source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXABLE else X
     return Table(features, target, source=source, name=shown)
@@ -126,7 +125,9 @@ def check_table(
     X: Any, y: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
 ) -> None:
     """Raise if no classifier can be trained on a table; see `read_table`."""
-    read_table(X, y, name=name, categorical_features=categorical_features)
+    read_table(
+        X, y, kind="classes", name=name, categorical_features=categorical_features
+    )
 
 
 def _refuse_no_table(X: Any) -> None:
@@ -159,15 +160,7 @@ def _as_array(X: Any) -> Any:
 
 def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
     """Raise if labels are not classes: missing, continuous, or all the same."""
-    if labels.ndim != 1:
-        raise InputError(
-            f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
-            "one label per row."
-        )
-    if n_samples != len(labels):
-        raise InputError(
-            f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
-        )
+    _check_shape(labels, n_samples, name)
     refuse_missing_labels(labels, name)
     _refuse_continuous(labels, f"The labels of {name}")
     classes = pd.unique(labels)
@@ -197,6 +190,249 @@ def refuse_empty(columns: Sequence[Any], name: str) -> None:
             f"{name} has no value at all in {plural('column', columns)} "
             f"{listed(columns)}; remove {'it' if len(columns) == 1 else 'them'}."
         )
+
+
+# -- targets -------------------------------------------------------------------------
+
+
+def read_target(
+    y: Any, n_samples: int, name: str = "X", *, kind: Kind | Literal["auto"] = "auto"
+) -> Target:
+    """Read a target of classes, numbers or survival times.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels or numbers; for survival a structured array with a field of
+        booleans (whether the event was seen) and one of numbers (the time), as
+        scikit-survival takes it, or an array or data frame with two such columns.
+    n_samples : int
+        Number of rows of X.
+    name : str, default="X"
+        Name of the table in messages.
+    kind : {"auto", "classes", "numbers", "survival"}, default="auto"
+        Kind of the target. "auto" is survival if y has two columns; numbers if y holds
+        a number that is not whole, or whole numbers stored as floats that measure
+        something: more than 20 different ones, a tenth of them or more in one or two
+        samples; else classes. Whole numbers stored as integers that seem to measure
+        something are refused, because either could be meant.
+
+    Returns
+    -------
+    Classes, Numbers or Survival
+        The target.
+
+    Raises
+    ------
+    InputError
+        If y is not as long as X, a value is missing or infinite, a time is not
+        positive, or there is nothing to learn: one class, one number, no event.
+
+    Examples
+    --------
+    >>> read_target([1.5, 2.0], 2).kind, read_target(["a", "b"], 2).kind
+    ('numbers', 'classes')
+    >>> y = np.array([(True, 3.0), (False, 5.0)], dtype="?,f8")
+    >>> read_target(y, 2).time
+    array([3., 5.])
+    >>> read_target(["low", "high"], 2, "pressure.csv", kind="numbers")
+    Traceback (most recent call last):
+        ...
+    veridical._core.errors.InputError: The target of pressure.csv must be numbers, ...
+    """
+    if kind == "survival" or (kind == "auto" and _is_survival(y)):
+        return _read_survival(y, n_samples, name)
+    labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        labels = labels[:, 0]
+    if kind == "auto" and _are_numbers(labels):
+        kind = "numbers"
+    if kind == "numbers":
+        return _read_numbers(labels, n_samples, name)
+    check_labels(labels, n_samples, name)
+    refuse_measurements(labels, f"The labels of {name}")
+    return Classes.from_labels(labels)
+
+
+def _are_numbers(labels: NDArray[Any]) -> bool:
+    """Return whether floats measure something rather than number classes."""
+    if labels.dtype.kind != "f" or labels.ndim != 1 or not np.isfinite(labels).all():
+        return False
+    return bool((labels != np.round(labels)).any()) or bool(_count_rare(labels))
+
+
+def _read_numbers(values: NDArray[Any], n_samples: int, name: str) -> Numbers:
+    """Check a target of numbers."""
+    _check_shape(values, n_samples, name)
+    if values.dtype.kind not in "biuf":
+        values = _as_numbers(values, name)
+    refuse_missing_labels(values, name)
+    numbers = values.astype(np.float64)
+    infinite = np.flatnonzero(~np.isfinite(numbers))
+    if infinite.size:
+        raise InputError(
+            f"The target of {name} is infinite in {plural('row', infinite)} "
+            f"{listed(infinite)}, counted from 0; replace it by a finite number or "
+            "remove the row."
+        )
+    if numbers.size and not np.ptp(numbers):
+        raise InputError(
+            f"The target of {name} is {show(numbers[0])} in all {numbers.size} rows; "
+            "there is nothing to learn from a constant target. Is it the right target?"
+        )
+    return Numbers(numbers)
+
+
+def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
+    """Convert numbers that are stored as objects or text; raise for words."""
+    found = pd.to_numeric(pd.Series(values), errors="coerce")
+    words = np.flatnonzero(found.isna().to_numpy() & ~pd.isna(values))
+    if words.size:
+        word = values[int(words[0])]
+        raise InputError(
+            f"The target of {name} must be numbers, but row {int(words[0])}, counted "
+            f"from 0, is {show(word)}; choose a target of numbers for a regressor, or "
+            "a classifier for a target of words."
+        )
+    return found.to_numpy(dtype=np.float64)
+
+
+def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
+    if labels.ndim != 1:
+        raise InputError(
+            f"The labels of {name} have {labels.ndim} dimensions; give a plain list, "
+            "one label per row."
+        )
+    if n_samples != len(labels):
+        raise InputError(
+            f"{name} has {n_samples} rows but {len(labels)} labels; give one per row."
+        )
+
+
+#: Names of columns that hold whether the event was seen.
+_EVENT_NAMES = ("event", "status", "death", "died", "dead", "cens", "censored")
+_SURVIVAL_CURE = (
+    "give a structured array or a frame with a field of True and False (whether the "
+    "event was seen) and a field of numbers (the time), as scikit-survival's "
+    "Surv.from_arrays(event, time) makes it."
+)
+
+
+def _is_survival(y: Any) -> bool:
+    """Return whether y has two columns, an event and a time."""
+    if getattr(getattr(y, "dtype", None), "names", None):
+        return True
+    if is_frame(y):
+        return len(nw.from_native(y, eager_only=True).columns) == 2
+    values = np.asarray(y) if not hasattr(y, "shape") else y
+    return isinstance(values, np.ndarray) and values.ndim == 2 and values.shape[1] == 2
+
+
+def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
+    """Check events and times; their order and their names do not matter."""
+    columns = _columns_of(y, name)
+    (first, a), (second, b) = columns.items()
+    is_event = [one.dtype.kind == "b" for one in (a, b)]
+    if is_event[0] == is_event[1]:
+        is_event = [_is_event(a), _is_event(b)]
+    if is_event[0] == is_event[1]:  # the names have to decide
+        is_event = [str(one).lower() in _EVENT_NAMES for one in (first, second)]
+    if is_event[0] == is_event[1] or not _is_event(a if is_event[0] else b):
+        raise InputError(
+            f"The target of {name} has two columns, {show(first)} and {show(second)}, "
+            f"of which one must be an event (True or False, or 1 and 0) and the other "
+            f"a time; {_SURVIVAL_CURE}"
+        )
+    event, time = (a, b) if is_event[0] else (b, a)
+    if len(time) != n_samples:
+        raise InputError(
+            f"{name} has {n_samples} rows but {len(time)} times; give one per row."
+        )
+    return check_survival(time, event, name)
+
+
+def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Survival:
+    """Check times and events that are known to be these, and join them.
+
+    Parameters
+    ----------
+    time : array of shape (n_samples,)
+        Positive numbers.
+    event : array of shape (n_samples,)
+        True or 1 where the event was seen, False or 0 where the time is censored.
+    name : str
+        Name of the table in messages.
+
+    Raises
+    ------
+    InputError
+        If a time is missing, infinite or not positive, an event is missing or neither 0
+        nor 1, or no event was seen.
+    """
+    if not _is_event(event):
+        odd = next(one for one in pd.unique(event) if one not in (0, 1))
+        raise InputError(
+            f"The event of {name} must be True or False, or 1 (seen) and 0 (censored), "
+            f"but one is {show(odd)}; recode it."
+        )
+    try:
+        times = np.asarray(time, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"The time of {name} must be numbers, but it holds text ({error}); choose "
+            "another column for the time."
+        ) from error
+    bad = np.flatnonzero(~(np.isfinite(times) & (times > 0)))
+    if bad.size:
+        value = "missing" if np.isnan(times[bad[0]]) else show(times[bad[0]])
+        raise InputError(
+            f"The time of {name} must be positive, but it is {value} in row "
+            f"{int(bad[0])}, counted from 0 ({plural('row', bad)} {listed(bad)}); "
+            "correct these times or remove the rows; where times are counted in whole "
+            "units, add half a unit to 0."
+        )
+    seen = np.asarray(event).astype(np.bool_)
+    if times.size and not seen.any():
+        raise InputError(
+            f"{name} has no event: all {times.size} times are censored, so nothing is "
+            "known about how long it takes. Is the event coded 1 where it was seen?"
+        )
+    if times.size and Survival(times, seen).is_constant(slice(None)):
+        raise InputError(
+            f"All times of {name} are {show(times[0])}, so no sample is known to have "
+            "survived longer than another. Is it the right target?"
+        )
+    return Survival(times, seen)
+
+
+def _is_event(values: NDArray[Any]) -> bool:
+    if values.dtype.kind == "b":
+        return True
+    return bool(pd.Series(values).isin([0, 1]).all())
+
+
+def _columns_of(y: Any, name: str) -> dict[Any, NDArray[Any]]:
+    """Return the two columns of a target of survival."""
+    if is_frame(y):
+        frame = nw.from_native(y, eager_only=True)
+        found: dict[Any, NDArray[Any]] = {
+            one: frame[one].to_numpy() for one in frame.columns
+        }
+    else:
+        values = np.asarray(y)
+        if values.dtype.names:
+            found = {one: values[one] for one in values.dtype.names}
+        elif values.ndim == 2:
+            found = dict(enumerate(values.T))
+        else:
+            found = {}
+    if len(found) != 2:
+        has = f"{len(found)} columns" if found else "one column"
+        raise InputError(
+            f"A survival target needs an event and a time, but the target of {name} "
+            f"has {has}; {_SURVIVAL_CURE}"
+        )
+    return found
 
 
 # -- labels --------------------------------------------------------------------------
@@ -314,17 +550,26 @@ def refuse_measurements(labels: NDArray[Any], subject: str) -> None:
     """
     if labels.dtype.kind not in "iuf" and pd.api.types.infer_dtype(labels) != "integer":
         return
+    n_rare = _count_rare(labels)
+    if not n_rare:
+        return
+    as_numbers = for_users("use a regressor and pass y.astype(float)", "add --numbers")
+    cure = for_users("pass them as text, y.astype(str)", "add --classes to the command")
+    raise InputError(
+        f"{subject} are {len(pd.unique(labels))} different whole numbers, {n_rare} of "
+        "them in one or two samples only: these are measurements, not classes. To "
+        f"predict the number, {as_numbers}; or divide them into a few classes, such as "
+        f"below and above a limit; if every number really is a class, {cure}."
+    )
+
+
+def _count_rare(labels: NDArray[Any]) -> int:
+    """Count the whole numbers in one or two samples; 0 if they may be classes."""
     counts = pd.Series(labels).value_counts()
     n_rare = int((counts < _RARE_BELOW).sum())
     if len(counts) <= _MAX_CLASSES or n_rare < _RARE_SHARE * len(counts):
-        return
-    cure = for_users("pass them as text, y.astype(str)", "add --classes to the command")
-    raise InputError(
-        f"{subject} are {len(counts)} different whole numbers, {n_rare} of them in one "
-        "or two samples only: these are measurements, not classes. Divide them into a "
-        "few classes first, such as below and above a limit; if every number really is "
-        f"a class, {cure}."
-    )
+        return 0
+    return n_rare
 
 
 def refuse_one_class(classes: NDArray[Any], reader: str) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.targets import Kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -81,21 +82,42 @@ class Conclusion(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class DataSummary:
-    """Name, size, classes and features of the data, for reports."""
+    """Name, size, target and features of the data, for reports.
+
+    Parameters
+    ----------
+    name : str
+        Name of the data.
+    n_samples, n_features : int
+        Their size.
+    classes : mapping of str to int
+        Samples of each class; empty where the target is numbers or survival.
+    feature_names : tuple of str
+        Names of the features.
+    kind : {"classes", "numbers", "survival"}
+        Kind of the target.
+    outcome : str
+        The target in words.
+    """
 
     name: str
     n_samples: int
     n_features: int
     classes: Mapping[str, int]
     feature_names: tuple[str, ...]
+    kind: Kind = "classes"
+    outcome: str = ""
 
     def __repr__(self) -> str:
         size = f"{self.n_samples} samples, {self.n_features} features"
-        return f"DataSummary({self.name!r}, {size}, {len(self.classes)} classes)"
+        target = f"{len(self.classes)} classes" if self.classes else self.kind
+        return f"DataSummary({self.name!r}, {size}, {target})"
 
     @property
     def majority_share(self) -> float:
-        """Accuracy of always predicting the most frequent class."""
+        """Share of the most frequent class; NaN where there are no classes."""
+        if not self.classes:
+            return math.nan
         return max(self.classes.values()) / sum(self.classes.values())
 
 

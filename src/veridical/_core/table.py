@@ -7,77 +7,22 @@ only estimators of other packages are given rows and columns as the user had the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Categories, Features, encode
+from veridical._core.errors import InputError
 from veridical._core.hashing import hash_columns
 from veridical._core.records import DataSummary
 from veridical._core.sklearn_private import take
+from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
 
-
-@dataclass(frozen=True, eq=False)
-class Classes:
-    """A target of classes.
-
-    Parameters
-    ----------
-    labels : array of shape (n_samples,)
-        The classes as they were given.
-    classes : array of shape (n_classes,)
-        The different labels, sorted.
-    codes : int array of shape (n_samples,)
-        The place of each label among the classes.
-    """
-
-    labels: NDArray[Any]
-    classes: NDArray[Any]
-    codes: IntArray
-
-    @classmethod
-    def from_labels(cls, labels: NDArray[Any]) -> Classes:
-        """Sort the classes, and number every label by its place among them."""
-        codes, found = pd.factorize(labels)
-        classes = np.asarray(found)
-        try:
-            order = np.argsort(classes, kind="stable")
-        except TypeError:  # text beside numbers
-            order = np.argsort([str(label) for label in classes], kind="stable")
-        place = np.empty(order.size, dtype=np.intp)
-        place[order] = np.arange(order.size)
-        return cls(labels, classes[order], place[codes])
-
-    @property
-    def by_appearance(self) -> IntArray:
-        """Codes of the classes in order of first occurrence."""
-        return pd.factorize(self.codes)[0].astype(np.intp)
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def take(self, rows: Any) -> Classes:
-        """Take some samples; classes keep their numbers."""
-        return replace(self, labels=self.labels[rows], codes=self.codes[rows])
-
-    def encode(self, predicted: Any) -> IntArray:
-        """Return the codes of predicted labels; −1 for an unknown class."""
-        index: Any = pd.Index(self.classes)
-        return index.get_indexer(pd.Index(np.asarray(predicted)))
-
-    def counts(self) -> dict[str, int]:
-        """Count the samples of each class."""
-        counts = np.bincount(self.codes, minlength=len(self.classes))
-        return {
-            str(label): int(count)
-            for label, count in zip(self.classes, counts, strict=True)
-            if count
-        }
+#: The classes of a target without classes.
+_NO_CLASSES: NDArray[Any] = np.empty(0, dtype=np.intp)
 
 
 class Table:
@@ -90,8 +35,8 @@ class Table:
     ----------
     features : Features or None
         The features as numbers and codes; None encodes `source` when needed.
-    target : Classes
-        The classes.
+    target : Classes, Numbers or Survival
+        The outcome.
     source : array, data frame, sparse matrix or sequence, optional
         The features as the user had them.
     groups : int array of shape (n_samples,), optional
@@ -105,7 +50,7 @@ class Table:
     def __init__(
         self,
         features: Features | None,
-        target: Classes,
+        target: Target,
         *,
         source: Any = None,
         groups: IntArray | None = None,
@@ -211,24 +156,71 @@ class Table:
     # -- the target ------------------------------------------------------------------
 
     @property
+    def kind(self) -> Kind:
+        """Kind of the target: "classes", "numbers" or "survival"."""
+        return self.target.kind
+
+    @property
+    def as_classes(self) -> Classes:
+        """The target, which must be classes; raise otherwise."""
+        if isinstance(self.target, Classes):
+            return self.target
+        raise self._other_target("classes")
+
+    @property
+    def as_numbers(self) -> Numbers:
+        """The target, which must be numbers; raise otherwise."""
+        if isinstance(self.target, Numbers):
+            return self.target
+        raise self._other_target("numbers")
+
+    @property
+    def as_survival(self) -> Survival:
+        """The target, which must be survival; raise otherwise."""
+        if isinstance(self.target, Survival):
+            return self.target
+        raise self._other_target("survival times")
+
+    def _other_target(self, wanted: str) -> InputError:
+        has = {"classes": "classes", "numbers": "numbers"}
+        return InputError(
+            f"The target of {self.name} is {has.get(self.kind, 'survival times')}, but "
+            f"this needs {wanted}; use another method, or another target."
+        )
+
+    @property
     def y(self) -> IntArray:
         """Class of each sample, numbered in the order of the sorted labels."""
-        return self.target.codes
+        return self.as_classes.codes
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The different labels, sorted; none where the target is no classes."""
+        return self.target.classes if isinstance(self.target, Classes) else _NO_CLASSES
 
     @property
     def n_classes(self) -> int:
-        """Number of classes."""
-        return len(self.target.classes)
+        """Number of classes; 0 where the target is no classes."""
+        return len(self.classes)
 
     @property
     def labels(self) -> NDArray[Any]:
-        """Class of each sample as it was given."""
+        """Target of each sample as an estimator gets it."""
         return self.target.labels
 
+    def permuted(self, order: IntArray) -> Table:
+        """Give each sample the outcome of another; a time stays with its event.
+
+        Parameters
+        ----------
+        order : int array of shape (n_samples,)
+            Sample i gets the outcome of sample ``order[i]``.
+        """
+        return self.replace(target=self.target.take(order))
+
     def with_codes(self, codes: IntArray) -> Table:
-        """Replace the classes of the samples, by a permutation say."""
-        classes = self.target.classes
-        return self.replace(target=Classes(classes[codes], classes, codes))
+        """Replace the classes of the samples."""
+        return self.replace(target=Classes(self.classes[codes], self.classes, codes))
 
     # -- parts -----------------------------------------------------------------------
 
@@ -292,4 +284,6 @@ class Table:
             n_features=self.n_features,
             classes=self.target.counts(),
             feature_names=self.feature_names,
+            kind=self.kind,
+            outcome=self.target.describe(),
         )

@@ -182,7 +182,7 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
@@ -192,7 +192,7 @@ def audit(
     learner = seeded(read_estimator(estimator), root)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
-    scores = read_scoring(scoring, data.target.classes)
+    scores = read_scoring(scoring, data.classes)
     if not (len(scores) == 1 and scores[0].is_accuracy):
         procedure = replace(procedure, scores=scores)
     splits = method.split(data.labels, root)

@@ -127,7 +127,7 @@ def class_imbalance(e: AuditEvidence) -> Finding | None:
     if e.majority < IMBALANCED:
         return None
     worst = min(e.recalls, key=lambda k: e.recalls[k])
-    classes = e.procedure.table.target.classes
+    classes = e.procedure.table.classes
     accuracy = e.accuracy["in"]
     hits = round(accuracy.value * e.n_samples)
     by_luck = float(stats.binom.sf(hits - 1, e.n_samples, e.majority))

@@ -96,7 +96,7 @@ def _accuracies(
     part: IntArray,
 ) -> FloatArray:
     """Return accuracies of shape (n_protocols, n_part) for some permutations."""
-    codes, classes = procedure.table.y, procedure.table.target.classes
+    codes, classes = procedure.table.y, procedure.table.classes
     values = np.empty((len(protocols), len(part)))
     for i, b in enumerate(part):
         permuted, splits = permutations.draw(int(b), codes, classes)

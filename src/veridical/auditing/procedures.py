@@ -192,7 +192,7 @@ class Audited:
         if self.features is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
             return self._run(out, self.seen.with_codes(codes), splits)
-        labels = self.table.target.classes[codes]
+        labels = self.table.classes[codes]
         Z = clone(self._steps_before).fit_transform(self.table.source, labels)
         last = Procedure(self.whole.steps[-1][1])
         table = replace_source(self.table.with_codes(codes), Z)

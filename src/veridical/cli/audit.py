@@ -220,7 +220,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         SOURCE,
         lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
     )
-    data: Any = read_table(X, y)
+    data: Any = read_table(X, y, kind="classes")
     estimator, chosen, request = _procedure(request, X, data)
     with console.progress_bar("Auditing") as progress:
         record = run(

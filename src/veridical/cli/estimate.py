@@ -163,14 +163,14 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
     X, y, name = request.read_file()
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     request = request.complete(*X.shape)
     estimator = _procedure(request, X)
     if request.validate is None:
         found = _estimates(request, estimator, data, jobs)
         return _record(request, data, name, found, None)
     X, y, how = request.read_validation(request.validate, X, y, name)
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     found = (_estimate_by(how, estimator, data, request, jobs),)
     record = _record(request, data, name, found, None)
     return replace(record, data=tested_data(how, X, y))
@@ -188,7 +188,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
     X, y = source(N_TRAIN, random_state=request.seed)
     fresh = source.test(N_FRESH, random_state=mixed_generator(request.seed, 1))
     request = request.complete(*X.shape)
-    estimator, data = _procedure(request, X), read_table(X, y)
+    estimator, data = _procedure(request, X), read_table(X, y, kind="classes")
     found = _estimates(request, estimator, data, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
     truth = run(

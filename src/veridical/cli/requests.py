@@ -245,7 +245,7 @@ def tested_data(how: Any, X: Any, y: Any) -> DataSummary | None:
     if not isinstance(how, Validation):
         return None
     rows = slice(how.n_train, None)
-    return read_table(X, y).rows(rows).summary(how.name)
+    return read_table(X, y, kind="classes").rows(rows).summary(how.name)
 
 
 def _stack(X: Any, other: Any) -> Any:

@@ -230,7 +230,7 @@ def compare(
     >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
     (3, 3)
     """
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
     root = root_seed(random_state)
@@ -248,7 +248,7 @@ def compare(
         estimators=read_estimators(estimator, root),
         n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
-        scores=_other_scores(read_scoring(scoring, data.target.classes)),
+        scores=_other_scores(read_scoring(scoring, data.classes)),
     )
     workers = Workers(n_jobs, progress)
     workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws

@@ -204,7 +204,7 @@ def _accuracies(
         )
     predicted = engine.predict(
         make_estimator(design.estimator),
-        read_table(X, y),
+        read_table(X, y, kind="classes"),
         splits * sides,
         list(np.sort(chosen.reshape(sides * len(splits), -1))),
         (design.n_features_to_select,),

@@ -135,7 +135,7 @@ def sensitivity(
     """
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
-    data = read_table(X, y)
+    data = read_table(X, y, kind="classes")
     root = root_seed(random_state)
     make_pair(selectors, root)
     common: dict[str, Any] = {

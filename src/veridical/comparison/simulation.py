@@ -96,7 +96,7 @@ class SimulatedSource:
             )
         dense = data.values.toarray() if sparse.issparse(data.values) else data.values
         values = np.asarray(dense, dtype=np.float64)
-        codes = data.target.by_appearance
+        codes = data.as_classes.by_appearance
         mixing = _scores_within(values, codes, data.categorical)
         with np.errstate(invalid="ignore"):
             by_class = tuple(
@@ -176,7 +176,7 @@ class SimulatedSource:
 
         Every class gets at least one sample, if there are that many.
         """
-        counts = np.bincount(self.data.target.by_appearance)
+        counts = np.bincount(self.data.as_classes.by_appearance)
         exact = counts / counts.sum() * n_samples
         given = np.floor(exact).astype(np.intp)
         rest = np.argsort(-(exact - given), kind="stable")[: n_samples - given.sum()]
@@ -188,7 +188,7 @@ class SimulatedSource:
         return np.repeat(np.arange(counts.size), given)
 
     def _labels(self) -> NDArray[Any]:
-        first = np.unique(self.data.target.by_appearance, return_index=True)[1]
+        first = np.unique(self.data.as_classes.by_appearance, return_index=True)[1]
         return self.data.labels[first]
 
 
@@ -251,14 +251,14 @@ def _shrinkage(Z: FloatArray) -> float:
 
 def _keep(values: FloatArray, data: Table) -> FloatArray:
     """Compute `keep` at strength 1: 0 for features that do not differ significantly."""
-    n_classes = int(data.target.by_appearance.max()) + 1
+    n_classes = int(data.as_classes.by_appearance.max()) + 1
     ratio, pvalue = np.ones(data.n_features), np.ones(data.n_features)
     numeric = np.flatnonzero(~data.categorical)
     if numeric.size:
         scores = _normal_scores(values[:, numeric])
         both = np.stack(
             [
-                _f_statistics(part, data.target.by_appearance, n_classes)
+                _f_statistics(part, data.as_classes.by_appearance, n_classes)
                 for part in (scores, scores**2)
             ]
         )
@@ -266,7 +266,7 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         df = n_classes - 1, data.n_samples - n_classes
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
     for j in np.flatnonzero(data.categorical):
-        ratio[j], pvalue[j] = _chi_squared(values[:, j], data.target.by_appearance)
+        ratio[j], pvalue[j] = _chi_squared(values[:, j], data.as_classes.by_appearance)
     differs = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):
         return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)

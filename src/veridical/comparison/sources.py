@@ -256,7 +256,7 @@ class SourceSampler:
             X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
             X, y = _concatenate(X, X_test), np.concatenate([y, y_test])
         try:
-            data = read_table(X, y)
+            data = read_table(X, y, kind="classes")
         except InputError as error:
             raise InputError(f"Data set {number} of the source: {error}") from error
         n_train = data.n_samples - self.n_test

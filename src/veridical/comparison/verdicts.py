@@ -197,7 +197,7 @@ def _null_pair(
     rng = as_generator(stream(root, Purpose.NULL, number))
     outcomes = []
     for _ in range(2):
-        drawn = source.draw(data.target.by_appearance, rng)
+        drawn = source.draw(data.as_classes.by_appearance, rng)
         features = replace(data.features, values=drawn)
         block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)

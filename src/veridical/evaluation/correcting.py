@@ -114,7 +114,7 @@ def correction(
     True
     """
     X = X.toarray() if sparse.issparse(X) else X
-    table = read_table(X, column_or_1d(y), name=name)
+    table = read_table(X, column_or_1d(y), kind="classes", name=name)
     if table.n_classes != 2:
         raise InputError(
             f"y holds {table.n_classes} classes, but the probabilities can be compared "

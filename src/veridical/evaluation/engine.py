@@ -357,7 +357,7 @@ def evaluate(
     >>> outside.pooled_accuracy().round(2).tolist()
     [0.83, 0.95]
     """
-    table = read_table(X, y, encoded=False)
+    table = read_table(X, y, kind="classes", encoded=False)
     n = table.n_samples
     rows = None if everything is None else read_rows(everything, n, "everything")
     return evaluate_table(
@@ -367,7 +367,7 @@ def evaluate(
         run=Workers(n_jobs),
         everything=rows,
         apply=apply,
-        scores=read_scoring(scoring, table.target.classes),
+        scores=read_scoring(scoring, table.classes),
     )
 
 
@@ -436,7 +436,7 @@ def evaluate_table(
             seconds[p],
             applied[p],
             predicted[p] if one.responses else [],
-            table.target.classes,
+            table.classes,
             by_model[p],
             one.estimator,
         )
@@ -465,7 +465,7 @@ def _score_models(
         if one.needs != "model":
             continue
         assert one.scorer is not None
-        apply = partial(_score, one.scorer, table.target.classes)
+        apply = partial(_score, one.scorer, table.classes)
         found: list[Scored] = []
         for size in procedure.sizes or (None,):
             part = replace(

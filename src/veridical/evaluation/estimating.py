@@ -159,11 +159,11 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    table = read_table(X, y, name=name, encoded=False)
+    table = read_table(X, y, kind="classes", name=name, encoded=False)
     chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    scores = read_scoring(scoring, table.target.classes)
+    scores = read_scoring(scoring, table.classes)
     common: dict[str, Any] = {
         "estimator": label_of(estimator),
         "method": chosen.describe(),
@@ -280,7 +280,7 @@ def _of_score(
 def describe_score(score: Score, table: Table, averaging: Averaging) -> ScoreInfo:
     """Describe a score of a table, with what guessing reaches there."""
     counts = np.bincount(table.y, minlength=table.n_classes)
-    return score.info(table.target.classes, counts / counts.sum(), averaging)
+    return score.info(table.classes, counts / counts.sum(), averaging)
 
 
 def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
@@ -288,7 +288,7 @@ def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
     if score.requires not in ("positive", "negative") or not score.percent:
         return 0
     tested = table.y[np.unique(np.concatenate([split.test for split in splits]))]
-    positive = tested == score.place_of_positive(table.target.classes)
+    positive = tested == score.place_of_positive(table.classes)
     return int(np.count_nonzero(positive == (score.requires == "positive")))
 
 

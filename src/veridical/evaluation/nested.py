@@ -171,7 +171,7 @@ def nested_cv(
     >>> 0.9 < found.interval()[0] < found.value < found.interval()[1] <= 1
     True
     """
-    table = read_table(X, y, encoded=False)
+    table = read_table(X, y, kind="classes", encoded=False)
     n = len(table)
     if n_folds < 3 or n < 2 * n_folds:
         raise InputError(

@@ -63,7 +63,7 @@ def on_splits(
         if not is_accuracy:
             so = "it is never predicted there, and has probability 0"
         notes.append(
-            f"Class {show(table.target.classes[worst])}{more} is missing from the "
+            f"Class {show(table.classes[worst])}{more} is missing from the "
             f"training set of {lacking[worst]} of {len(splits)} splits, so {so}; use "
             "fewer or stratified folds, or merge small classes."
         )
@@ -79,7 +79,7 @@ def on_splits(
             few = sizes[smallest]
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
-                f"Class {show(table.target.classes[smallest])} has {sizes[smallest]} "
+                f"Class {show(table.classes[smallest])} has {sizes[smallest]} "
                 f"sample(s), fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
@@ -131,7 +131,7 @@ def refuse_training_of_one_class(table: Table, splits: Sequence[Split]) -> None:
         return
     there = np.bincount(table.y, minlength=table.n_classes) > 0
     (missing,) = np.nonzero(there & ~present[int(alone.argmax())])
-    shown = [show(table.target.classes[k]) for k in missing[:3]]
+    shown = [show(table.classes[k]) for k in missing[:3]]
     more = [f"{len(missing) - 3} more"] if len(missing) > 3 else []
     subject = f"Class {shown[0]} is"
     if len(missing) > 1:
@@ -260,7 +260,7 @@ def _majority(
     tested = table.y[np.concatenate([split.test for split in splits])]
     if tested.min() == tested.max():  # one class alone says nothing about the estimator
         return ""
-    name = show(table.target.classes[named.pop()])
+    name = show(table.classes[named.pop()])
     return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
 
 

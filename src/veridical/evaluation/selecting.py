@@ -154,7 +154,7 @@ def select(
     >>> [feature.name for feature in found.features]
     ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
-    table = read_table(X, y, name=name)
+    table = read_table(X, y, kind="classes", name=name)
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
     if isinstance(selector, str) and n_features_to_select == "auto":
@@ -178,7 +178,7 @@ def select(
     # On other samples, what is tested are the features of the training samples.
     rows = splits[0].train if isinstance(method, Validation) else np.arange(len(table))
     fitted, ranked = fit_selector(chosen, table, rows, n_selected)
-    scores = read_scoring(scoring, table.target.classes)
+    scores = read_scoring(scoring, table.classes)
     asked = [one for one in scores if not one.is_accuracy]
     (found,) = evaluate_table([procedure], table, splits, run=run, scores=asked)
     predicted = [codes[-1] for codes in found.predictions]
@@ -434,7 +434,7 @@ def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:
             int((truth == k).sum()),
             float(right[truth == k].mean()) if (truth == k).any() else float("nan"),
         )
-        for k, label in enumerate(table.target.classes)
+        for k, label in enumerate(table.classes)
     )
 
 

@@ -228,7 +228,7 @@ def predict_table(
     Returns
     -------
     list of (int array of shape (n_sizes, n_test) or None), or None
-        Class codes, places in ``table.target.classes``: exactly those of
+        Class codes, places in ``table.classes``: exactly those of
         `predict_loop`; `Outputs` in their place where there are `responses`. None for a
         split where rounding could decide: use
         `predict_loop`. None in place of the list: this estimator, these parameters or
@@ -463,7 +463,7 @@ def _fit_predict(
     X = _frame(estimator, table, train, columns)
     model = clone(estimator).fit(X, table.labels[train])
     asked = _frame(estimator, table, test, columns)
-    found = table.target.encode(model.predict(asked))
+    found = table.as_classes.encode(model.predict(asked))
     return respond(model, asked, found, table, responses) if responses else found
 
 
@@ -471,7 +471,7 @@ def respond(
     model: Any, X: Any, codes: IntArray, table: Table, responses: Sequence[str]
 ) -> Outputs:
     """Ask a fitted model for probabilities or decision values of all classes."""
-    places = table.target.encode(model.classes_)
+    places = table.as_classes.encode(model.classes_)
     proba = decision = None
     if "predict_proba" in responses:
         values = np.asarray(model.predict_proba(X), dtype=np.float64)
@@ -523,7 +523,7 @@ def _leave_one_out(
         ):
             return None
     labels = clone(estimator).leave_one_out_predictions(table.frame(), table.labels)
-    codes = table.target.encode(labels)
+    codes = table.as_classes.encode(labels)
     return [codes[split.test][np.newaxis] for split in splits]
 
 
@@ -567,7 +567,7 @@ class PredictMany:
             Labels of the test rows of every split: shape (n_test,) without `orders`,
             (n_sizes, n_test) with them.
         """
-        table = read_table(X, y, name="X", encoded=False)
+        table = read_table(X, y, kind="classes", name="X", encoded=False)
         parts = [read_split(split, len(table)) for split in splits]
         ranked = None if orders is None else [np.asarray(order) for order in orders]
         if ranked is not None and len(ranked) != len(parts):
@@ -579,7 +579,7 @@ class PredictMany:
         _check_orders(ranked, wanted)
         found = predict_table(self, table, parts, ranked, wanted)
         codes = fill_by_loop(found, self, table, parts, ranked, wanted)
-        labels = [table.target.classes[one] for one in codes]
+        labels = [table.classes[one] for one in codes]
         return labels if ranked is not None else [one[0] for one in labels]
 
 

@@ -180,7 +180,7 @@ class Selector(SelectorMixin, BaseEstimator):
         self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
-        self.classes_ = table.target.classes
+        self.classes_ = table.classes
         return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _refuse_groups(self) -> None:
@@ -300,7 +300,7 @@ class Selector(SelectorMixin, BaseEstimator):
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read(self, X, y, self._abilities, chosen, sample_weight)
-        self.classes_ = data.target.classes
+        self.classes_ = data.classes
         return data
 
     @property

@@ -21,7 +21,8 @@ from veridical._core.reading import (
     refuse_one_class,
 )
 from veridical._core.splits import read_rows
-from veridical._core.table import Classes, Table
+from veridical._core.table import Table
+from veridical._core.targets import Classes
 from veridical._core.text import listed
 from veridical._core.weights import read_weights, round_weights
 from veridical.search.groups import FeatureGroups
