@@ -1,6 +1,7 @@
 """veridical: feature selection you can believe.
 
-The verbs are here: `select`, `estimate`, `compare`, `audit`, `truth`, `sensitivity`.
+The verbs are here: `select`, `estimate`, `compare`, `choose`, `audit`, `truth`,
+`sensitivity`.
 Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
 and so on. Both are imported when first used, so that ``import veridical`` is fast.
 """
@@ -24,13 +25,14 @@ if TYPE_CHECKING:
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
-    from veridical.evaluation import estimate, select
+    from veridical.evaluation import choose, estimate, select
 
 
 __all__ = [
     "__version__",
     "audit",
     "auditing",
+    "choose",
     "compare",
     "comparison",
     "datasets",
@@ -49,6 +51,7 @@ __all__ = [
 #: Modules of the verbs; all other names are subpackages.
 _MODULES = {
     "audit": "auditing",
+    "choose": "evaluation",
     "compare": "comparison",
     "estimate": "evaluation",
     "select": "evaluation",

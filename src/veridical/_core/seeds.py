@@ -33,6 +33,8 @@ class Purpose(IntEnum):
     NULL = 6
     PERMUTATIONS = 7
     ASSOCIATION = 8
+    CHOICE = 20
+    INNER_FOLDS = 21
 
 
 def root_seed(random_state: Any) -> int:

@@ -12,6 +12,8 @@ from veridical._core.splits import (
     Resubstitution,
 )
 from veridical.evaluation.bootstrap import Bootstrap632
+from veridical.evaluation.choices import Candidate, Choice, Signature, StandIn
+from veridical.evaluation.choosing import choose
 from veridical.evaluation.correcting import correction
 from veridical.evaluation.engine import Evaluation, Procedure, Ranked, evaluate
 from veridical.evaluation.estimating import estimate
@@ -40,6 +42,8 @@ __all__ = [
     "Bin",
     "Bootstrap632",
     "CalibrationTable",
+    "Candidate",
+    "Choice",
     "ClassResult",
     "CompleteCV",
     "Correction",
@@ -62,8 +66,11 @@ __all__ = [
     "ScoreInfo",
     "SelectedFeature",
     "Selection",
+    "Signature",
+    "StandIn",
     "calibration_table",
     "calibration_tables",
+    "choose",
     "corrected_t",
     "correction",
     "default_interval",

@@ -23,14 +23,18 @@ the same samples are drawn in every repeat, and the score is the mean over repea
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.errors import InputError
+from veridical.kernels.statistics import wilson_bounds
 
 #: Numbers in the weights handled at a time; more draws make a new batch.
 _WEIGHTS_AT_A_TIME = 1 << 22
@@ -219,6 +223,98 @@ class Resampled:
         slack = _SAME * max(1.0, float(np.abs(self.naive).max()))
         beyond = np.count_nonzero(largest >= gaps - slack, axis=0)
         return np.asarray((1 + beyond) / (1 + len(self.drawn)))
+
+
+    @property
+    def standard_error(self) -> float:
+        """Standard error of the score of one candidate, averaged over the winners."""
+        return float(math.sqrt(self.wins @ self.standard_errors**2))
+
+
+@dataclass(frozen=True, eq=False)
+class CorrectedInterval:
+    """The interval of a corrected score.
+
+    The default is centred at the corrected score and has the sampling error of the
+    score of one candidate, as if its samples were tested independently. It is Wilson's
+    interval for scores with bounds: for an accuracy with the number of samples, or with
+    as many as give the same standard error where whole groups are drawn. The
+    percentiles of the scores outside the draws are wider, because only about 37 % of
+    the samples are outside of a draw.
+
+    Parameters
+    ----------
+    value : float
+        The corrected score.
+    standard_error : float
+        Of the score of one candidate, by the bootstrap.
+    n_units : int
+        Number of samples or groups that are drawn.
+    low, high : float
+        The range of the score; infinite without a bound.
+    draws : array of shape (n_draws,)
+        Scores of the winners outside their draws.
+    uncorrected : float
+        Score of the winner before the correction, at which the standard error was
+        found.
+    """
+
+    value: float
+    standard_error: float
+    n_units: int
+    low: float
+    high: float
+    draws: FloatArray
+    uncorrected: float
+
+    def interval(
+        self, confidence: float = 0.95, kind: str = "sampling"
+    ) -> tuple[float, float]:
+        """Compute the interval; see `Choice.interval`."""
+        if not (isinstance(confidence, float) and 0 < confidence < 1):
+            raise InputError(
+                f"confidence={confidence!r} must be a number between 0 and 1, such as "
+                "0.95."
+            )
+        if kind == "percentile":
+            tail = (1 - confidence) / 2
+            low, high = np.quantile(self.draws, [tail, 1 - tail])
+            return float(low), float(high)
+        if kind != "sampling":
+            raise InputError(
+                f"kind={kind!r} is no interval of a corrected score; use 'sampling' or "
+                "'percentile'."
+            )
+        z = float(stats.norm.ppf((1 + confidence) / 2))
+        if math.isfinite(self.low) and math.isfinite(self.high):
+            return self._wilson(z)
+        reach = z * self.standard_error
+        low, high = self.value - reach, self.value + reach
+        return max(low, self.low), min(high, self.high)
+
+    def flipped(self) -> CorrectedInterval:
+        """Return the interval of a loss, whose scores came with the opposite sign."""
+        return CorrectedInterval(
+            -self.value,
+            self.standard_error,
+            self.n_units,
+            -self.high,
+            -self.low,
+            -self.draws,
+            -self.uncorrected,
+        )
+
+    def _wilson(self, z: float) -> tuple[float, float]:
+        """Compute Wilson's interval on the scale from 0 to 1."""
+        width = self.high - self.low
+        share = (self.value - self.low) / width
+        error = self.standard_error / width
+        before = (self.uncorrected - self.low) / width
+        n_effective = float(self.n_units)
+        if error > 0 and 0 < before < 1:
+            n_effective = before * (1 - before) / error**2
+        low, high = wilson_bounds(share, n_effective, z)
+        return self.low + low * width, self.low + high * width
 
 
 def first_best(scores: FloatArray) -> IntArray:
