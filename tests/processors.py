@@ -23,7 +23,6 @@ from veridical.experiments import Serial, Store, export, run_study
 from veridical.learning import (
     C45,
     DAGSVM,
-    ESTIMATORS,
     BiasCorrectedGaussianNB,
     BiasCorrectedNB,
     LUFe,
@@ -31,6 +30,8 @@ from veridical.learning import (
     LUFeLogistic,
     NaiveBayes,
     SVMPlus,
+    estimators_for,
+    make_estimator,
 )
 from veridical.papers.in_vs_out import study as in_vs_out
 from veridical.selection import SELECTORS, AnovaF
@@ -183,7 +184,9 @@ def canonical_export(large):
 
 def named(large):
     """Predictions of all learners that have a name."""
-    yield from predictions({name: make() for name, make in ESTIMATORS.items()}, large)
+    yield from predictions(
+        {name: make_estimator(name) for name in estimators_for("classes")}, large
+    )
 
 
 def learning(large):

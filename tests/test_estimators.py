@@ -8,17 +8,25 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import veridical.learning
+import veridical.preparation
 import veridical.selection
 
 KNOWN = {cls.__name__ for cls in veridical.selection.SELECTORS.values()} | {
     "ExpressionFilter",
     "MDLDiscretizer",
+    "ComBat",
+    "Impute",
+    "Residualize",
 }
+
+
+#: Estimators of survival times alone.
+SURVIVAL = {"CoxRidge"}
 
 
 def public_estimators():
     found = {}
-    for room in (veridical.selection, veridical.learning):
+    for room in (veridical.selection, veridical.learning, veridical.preparation):
         for name in getattr(room, "__all__", ()):
             thing = getattr(room, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
@@ -39,6 +47,7 @@ def ready(make):
 
 @parametrize_with_checks([ready(make) for make in public_estimators().values()])
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_estimator(estimator, check):
     check(estimator)
 

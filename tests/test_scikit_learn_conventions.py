@@ -8,13 +8,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone, is_classifier
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline
-from tests.test_estimators import public_estimators, ready
-from tests.test_persistence import Y, answer, suitable
+from tests.test_estimators import SURVIVAL, public_estimators, ready
+from tests.test_persistence import Y, answer, outcome, suitable
 
+from veridical.learning import CoxRidge
 from veridical.selection import AnovaF, Correlation
 
 pl = pytest.importorskip("polars")
@@ -51,6 +52,9 @@ VALUES = {
     "max_iter": [500],
     "prior": [(1.0, 4.0)],
     "unselected_fraction": [0.5],
+    "covariates": [[0], [1, 3]],
+    "unknown": ["estimate"],
+    "numbers": ["mean", "knn"],
 }
 #: Of other parameters this test knows no further value than their default.
 
@@ -64,6 +68,17 @@ def problem(make):
     if make.__name__ == "LUFeCV":
         return make(Cs=(0.1, 1.0), gammas=(1.0,), cv=2), table, more
     return ready(make), table, more
+
+
+def outcome_of(estimator):
+    """What suits the estimator: classes, or survival times."""
+    return outcome(type(estimator).__name__)
+
+
+def learner_for(estimator):
+    """What comes after a selector in a pipeline."""
+    survival = type(estimator).__name__ in SURVIVAL
+    return CoxRidge() if survival else GaussianNB()
 
 
 def other_values(estimator, name):
@@ -88,7 +103,9 @@ def accepted(estimator, parameter, table, more):
     good = []
     for value in other_values(estimator, parameter):
         try:
-            clone(estimator).set_params(**{parameter: value}).fit(table, Y, **more)
+            clone(estimator).set_params(**{parameter: value}).fit(
+                table, outcome_of(estimator), **more
+            )
         except (ValueError, TypeError):
             continue
         good.append(value)
@@ -104,12 +121,12 @@ def test_grid_search_over_every_parameter(make, parameter):
     assert values, f"not even the default of {parameter} is accepted"
     if parameter in VALUES:
         assert len(values) > 1 or values[0] in VALUES[parameter], parameter
-    name = parameter
-    if not is_classifier(estimator):
-        steps = [("it", estimator), ("learner", GaussianNB())]
+    name, y = parameter, outcome_of(estimator)
+    if not hasattr(estimator, "predict"):
+        steps = [("it", estimator), ("learner", learner_for(estimator))]
         estimator, name = Pipeline(steps), f"it__{parameter}"
     search = GridSearchCV(estimator, {name: values}, cv=2, error_score="raise")
-    search.fit(table, Y, **more)
+    search.fit(table, y, **more)
     assert len(search.cv_results_["params"]) == len(values)
     assert np.isfinite(search.cv_results_["mean_test_score"]).all()
     best = search.best_estimator_.get_params()[name]
@@ -125,6 +142,7 @@ def case(request):
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_pandas_and_polars_mean_the_same(case):
     estimator, table, more = case
     frames = [
@@ -133,39 +151,44 @@ def test_pandas_and_polars_mean_the_same(case):
     ]
     found = []
     for frame in frames:
-        fitted = clone(estimator).fit(frame, Y, **more)
+        fitted = clone(estimator).fit(frame, outcome_of(estimator), **more)
         assert fitted.feature_names_in_.tolist() == NAMES
         found.append(answer(fitted, frame))
     np.testing.assert_array_equal(found[0], found[1])
-    plain = clone(estimator).fit(table, Y, **more)
+    plain = clone(estimator).fit(table, outcome_of(estimator), **more)
     np.testing.assert_array_equal(found[0], answer(plain, table))
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_frames_come_back_as_asked_for(case, kind):
     estimator, table, more = case
     if not hasattr(estimator, "transform"):
         pytest.skip("it transforms nothing")
     frame = pd.DataFrame(table, columns=NAMES)
     chosen = clone(estimator).set_output(transform=kind)
-    out = chosen.fit(frame, Y, **more).transform(frame)
+    out = chosen.fit(frame, outcome_of(estimator), **more).transform(frame)
     assert type(out) is (pd.DataFrame if kind == "pandas" else pl.DataFrame)
     assert list(out.columns) == chosen.get_feature_names_out().tolist()
-    plain = clone(estimator).fit(frame, Y, **more)
+    plain = clone(estimator).fit(frame, outcome_of(estimator), **more)
     np.testing.assert_array_equal(out.to_numpy(), np.asarray(plain.transform(frame)))
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 def test_it_is_shown_in_a_notebook(case):
     estimator, table, more = case
     name = type(estimator).__name__
-    for shown in (estimator, clone(estimator).fit(table, Y, **more)):
+    for shown in (
+        estimator,
+        clone(estimator).fit(table, outcome_of(estimator), **more),
+    ):
         html = shown._repr_html_()
         assert html.startswith("<style>")
         assert name in html
         assert eval(repr(type(shown)()), {name: type(shown)}) is not None
-    pipeline = Pipeline([("it", estimator), ("learner", GaussianNB())])
+    pipeline = Pipeline([("it", estimator), ("learner", learner_for(estimator))])
     assert name in pipeline._repr_html_()
 
 

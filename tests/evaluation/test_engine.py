@@ -44,7 +44,7 @@ from veridical.evaluation import (
 )
 from veridical.evaluation.engine import Procedure, as_procedure, evaluate_table, rank
 from veridical.evaluation.naming import read_cv
-from veridical.learning import DAGSVM, ESTIMATORS
+from veridical.learning import DAGSVM, ESTIMATORS, estimators_for
 from veridical.selection import AnovaF, Correlation, InformationGain, ReliefF
 
 SIZES = (1, 2, 4, 7)
@@ -151,7 +151,7 @@ def check(procedures, X, y, splits, run=serial):
 
 
 @pytest.mark.parametrize("make", [numeric, mixed, missing], ids=lambda f: f.__name__)
-@pytest.mark.parametrize("name", sorted(set(ESTIMATORS) - {"dagsvm"}))
+@pytest.mark.parametrize("name", sorted(set(estimators_for("classes")) - {"dagsvm"}))
 def test_named_estimators_on_every_kind_of_table(name, make):
     X, y = make()
     splits = CrossValidation(2).split(y, 1)

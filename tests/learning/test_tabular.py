@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_regressor
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.naive_bayes import GaussianNB
@@ -16,7 +17,7 @@ from tests.oracles.svm_plus import generic_plain
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare
-from veridical.learning import C45, ESTIMATORS, make_estimator
+from veridical.learning import C45, ESTIMATORS, estimators_for, make_estimator
 from veridical.learning.inputs import number_by_frequency
 from veridical.learning.linear_svm import LinearSVM
 from veridical.learning.neighbours import NearestNeighbour
@@ -222,17 +223,19 @@ def test_names_of_classes_do_not_matter(name):
 def test_each_call_makes_a_new_one():
     assert make_estimator("svm") is not make_estimator("svm")
     known = {"svm", "nb", "1nn", "c45", "dagsvm", "logistic", "majority"}
-    assert set(ESTIMATORS) == known
+    assert set(estimators_for("classes")) == known
+    assert set(estimators_for("numbers")) == {"ridge", "svr", "tree", "knn", "mean"}
+    assert estimators_for("survival") == ["cox"]
 
 
-@pytest.mark.parametrize("name", ["svn", "forest", "", None, 3])
+@pytest.mark.parametrize("name", ["logistik", "forest", "", None, 3])
 def test_unknown_name(name):
     every = ", ".join(map(repr, ESTIMATORS))
     with pytest.raises(InputError, match=f"Use one of {every}, or pass") as e:
         make_estimator(name)
     assert repr(name) in str(e.value)
-    if name == "svn":
-        assert "did you mean 'svm'?" in str(e.value)
+    if name == "logistik":
+        assert "did you mean 'logistic'?" in str(e.value)
 
 
 def test_the_majority_looks_at_no_feature():
@@ -261,3 +264,30 @@ def test_classes_are_numbered_by_frequency():
     assert sorted_labels.tolist() == ["a", "b", "c"]
     assert labels.tolist() == ["b", "c", "a"]
     assert y.tolist() == [0, 2, 1, 0, 0, 2, 1, 1]
+
+
+# -- targets of numbers --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", estimators_for("numbers"))
+def test_named_regressors_predict_numbers_of_mixed_tables(name, mixed):
+    X, _ = mixed
+    rng = np.random.default_rng(3)
+    X = X.assign(dose=rng.normal(size=len(X)))
+    y = 100.0 + 20.0 * X["dose"].to_numpy() + rng.normal(size=len(X))
+    model = make_estimator(name)
+    assert is_regressor(model)
+    error = y - model.fit(X, y).predict(X)
+    if name == "mean":
+        np.testing.assert_allclose(error, y - y.mean())
+    else:
+        assert error.std() < 0.8 * y.std()
+        other_unit = make_estimator(name).fit(X, 1e3 * y - 7.0).predict(X)
+        np.testing.assert_allclose(other_unit, 1e3 * (y - error) - 7.0, rtol=1e-4)
+
+
+@parametrize_with_checks(
+    [make_estimator(name) for name in ("ridge", "svr", "tree", "knn", "cox")]
+)
+def test_named_regressors_keep_the_conventions(estimator, check):
+    check(estimator)

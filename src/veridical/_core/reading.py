@@ -240,7 +240,7 @@ def read_target(
         ...
     veridical._core.errors.InputError: The target of pressure.csv must be numbers, ...
     """
-    if kind == "survival" or (kind == "auto" and _is_survival(y)):
+    if kind == "survival" or (kind == "auto" and is_survival(y)):
         return _read_survival(y, n_samples, name)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
@@ -318,7 +318,7 @@ _SURVIVAL_CURE = (
 )
 
 
-def _is_survival(y: Any) -> bool:
+def is_survival(y: Any) -> bool:
     """Return whether y has two columns, an event and a time."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return True
@@ -349,6 +349,37 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
             f"{name} has {n_samples} rows but {len(time)} times; give one per row."
         )
     return check_survival(time, event, name)
+
+
+def read_times(estimator: Any, y: Any, n_samples: int) -> Survival:
+    """Read the survival times that an estimator is given.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Named in messages.
+    y : structured array of shape (n_samples,), data frame, or array-like
+        Events and times, or times alone: then every event was seen.
+    n_samples : int
+        Number of rows of X.
+
+    Examples
+    --------
+    >>> read_times(None, [3.0, 5.0], 2).event
+    array([ True,  True])
+    """
+    if y is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is "
+            "None; pass events and times."
+        )
+    if not is_survival(y):
+        times = np.asarray(y)
+        if times.ndim == 2 and times.shape[1] == 1:
+            times = column_or_1d(times, warn=True)
+        _check_shape(times, n_samples, "X")
+        return check_survival(times, np.ones(len(times), dtype=bool), "X")
+    return _read_survival(y, n_samples, "X")
 
 
 def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Survival:
@@ -523,7 +554,8 @@ def _refuse_continuous(labels: NDArray[Any], subject: str) -> None:
         if fractions.size:
             raise InputError(
                 f"{subject} must be classes, but {show(fractions[0])} is not a whole "
-                "number; use another target, or divide the numbers into classes first."
+                "number; use another target, divide the numbers into classes first, or "
+                "predict the numbers with a regressor."
             )
 
 

@@ -1,13 +1,16 @@
 """Scores: one table of names, units, directions and ranges, and their computation.
 
-A score is computed from the predictions of a split (`Outputs`): classes and, where it
-needs them, probabilities or decision values. It is a positive number also where it is a
-loss: "neg_log_loss" of scikit-learn is shown as log loss, of which less is better.
+A score is computed from the predictions of a split (`Outputs`): classes, numbers or
+risks and, where it needs them, probabilities or decision values. It is a positive
+number also where it is a loss: "neg_log_loss" of scikit-learn is shown as log loss, of
+which less is better. Every score is for one kind of target; the default is accuracy for
+classes, R² for numbers and Harrell's concordance for survival times.
 
-A score that is a mean over samples (accuracy, log loss, Brier score) is pooled over all
-test samples; any other is averaged over the folds on which it is defined. A fold that
-lacks a class the score needs (the area under a ROC curve needs both) is left out; where
-most folds do, as in leave-one-out, the test samples of all folds are pooled.
+A score that is a mean over samples (accuracy, log loss, Brier score, absolute error) is
+pooled over all test samples; any other is averaged over the folds on which it is
+defined. A fold that lacks a class the score needs (the area under a ROC curve needs
+both) is left out; where most folds do, as in leave-one-out, the test samples of all
+folds are pooled.
 
 The classifier of a training set that lacks a class is passed to the scorer with all
 classes of the data, the absent ones with probability 0.
@@ -15,8 +18,9 @@ classes of the data, the absent ones with probability 0.
 ======  ==========================================================  ================
 symbol  meaning                                                     shape
 ======  ==========================================================  ================
-y       true classes, as places among the sorted classes            (n,)
-codes   predicted classes                                           (n,)
+y       true classes, as places among the sorted classes; numbers;  (n,)
+        or the censored times of `survival_scores.Observed`
+codes   predicted classes; predicted numbers; predicted risks       (n,)
 values  probabilities (n, K); decision values, (n,) for two classes
 k       place of the positive class of a score for two classes
 ======  ==========================================================  ================
@@ -34,8 +38,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -50,18 +55,29 @@ from veridical._core.numbers import (
     points_range,
 )
 from veridical._core.sklearn_private import parts_of
+from veridical._core.survival_scores import (
+    Observed,
+    harrell,
+    integrated_brier,
+    pool_observed,
+    time_dependent_auc,
+    uno,
+    without_features,
+)
+from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
 from veridical._core.text import did_you_mean, listed, one_line
 
 Scorer = Callable[[Any, Any, Any], float]
 
-#: What a score needs of an estimator: predicted classes, probabilities, decision
-#: values or else probabilities, or the fitted model itself.
-Needs = Literal["predict", "predict_proba", "ranking", "model"]
+#: What a score needs of an estimator: predictions, probabilities, decision values or
+#: else probabilities, probabilities to be without the event at some times, or the
+#: fitted model itself.
+Needs = Literal["predict", "predict_proba", "ranking", "survival", "model"]
 #: Classes that a test set must hold for a score to be defined.
 Requires = Literal["none", "all", "positive", "negative"]
 Averaging = Literal["pooled", "mean of folds"]
 #: Methods of an estimator beside ``predict`` whose results scores use.
-RESPONSES = ("predict_proba", "decision_function")
+RESPONSES = ("predict_proba", "decision_function", "predict_survival_function")
 
 _ZERO_TO_ONE = (0.0, 1.0)
 _UNBOUNDED = (-math.inf, math.inf)
@@ -72,15 +88,18 @@ class Outputs(NamedTuple):
 
     Parameters
     ----------
-    codes : int array of shape (n_sizes, n_test)
-        Predicted classes, as places among the sorted classes of the table.
-    proba : array of shape (n_sizes, n_test, n_classes) or None
-        Probabilities of all classes, 0 for one that the training set lacks.
+    codes : array of shape (n_sizes, n_test)
+        Predicted classes, as places among the sorted classes of the table; predicted
+        numbers; or risks, the greater, the sooner the event is expected.
+    proba : array of shape (n_sizes, n_test, n_classes or n_times) or None
+        Probabilities of all classes, 0 for one that the training set lacks; for
+        survival the probabilities to be without the event at the times of
+        `survival_scores.score_times`.
     decision : array of shape (n_sizes, n_test) or (n_sizes, n_test, n_classes) or None
         Decision values; of two classes one number, positive for the second.
     """
 
-    codes: IntArray
+    codes: Any
     proba: FloatArray | None = None
     decision: FloatArray | None = None
 
@@ -108,11 +127,52 @@ def pool_outputs(outputs: Sequence[Outputs]) -> Outputs:
     return Outputs(codes, proba, decision)
 
 
+def observed_of(target: Target, test: Any, train: Any) -> Any:
+    """Return the true outcome of test samples, as scores take it.
+
+    Parameters
+    ----------
+    target : Classes, Numbers or Survival
+        Of all samples.
+    test, train : int arrays
+        The rows; times of training samples say how many are not yet censored.
+    """
+    if isinstance(target, Classes):
+        return target.codes[test]
+    if isinstance(target, Numbers):
+        return target.values[test]
+    return Observed(target.take(test), target.take(train))
+
+
+def pool_targets(targets: Sequence[Any]) -> Any:
+    """Put the true outcomes of all splits after one another."""
+    if isinstance(targets[0], Observed):
+        return pool_observed(list(targets))
+    return np.concatenate(targets)
+
+
 # -- what a record says about its score ------------------------------------------------
 
 
+class _NamedScore:
+    """What follows from the name and the direction of a score."""
+
+    name: str
+    greater_is_better: bool
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether it is the accuracy."""
+        return self.name == "accuracy"
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a loss: a score times this is better if it is greater."""
+        return 1.0 if self.greater_is_better else -1.0
+
+
 @dataclass(frozen=True)
-class ScoreInfo:
+class ScoreInfo(_NamedScore):
     """A score as records carry it: name, unit, direction and averaging.
 
     Parameters
@@ -134,7 +194,9 @@ class ScoreInfo:
         The positive class of a score of two classes, such as sensitivity.
     chance : float or None
         What guessing reaches: always predicting the most frequent class for accuracy,
-        predicting the shares of the classes for other scores; None where not known.
+        predicting the shares of the classes for other scores of classes, the mean or
+        the median of numbers, and the same for all samples in survival; None where not
+        known.
     """
 
     name: str = "accuracy"
@@ -146,16 +208,6 @@ class ScoreInfo:
     high: float = 1.0
     positive: str | None = None
     chance: float | None = None
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss: a score times this is better if it is greater."""
-        return 1.0 if self.greater_is_better else -1.0
 
     @property
     def range(self) -> tuple[float, float]:
@@ -380,14 +432,79 @@ def _brier(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
     return float(((values - true) ** 2).sum(axis=1).mean())
 
 
+# -- scores of numbers -----------------------------------------------------------------
+
+
+def _r2(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
+    spread = float(((y - y.mean()) ** 2).sum())
+    if len(y) < 2 or not spread:
+        return math.nan
+    return 1 - float(((y - predicted) ** 2).sum()) / spread
+
+
+def _mean_squared(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+) -> float:
+    return float(np.mean((y - predicted) ** 2))
+
+
+def _root_mean_squared(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+) -> float:
+    return math.sqrt(_mean_squared(y, predicted, n_classes, k))
+
+
+def _mean_absolute(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+) -> float:
+    return float(np.mean(np.abs(y - predicted)))
+
+
+def _median_absolute(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+) -> float:
+    return float(np.median(np.abs(y - predicted)))
+
+
+def _pearson(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
+    if len(y) < 2 or not np.ptp(y):
+        return math.nan
+    if not np.ptp(predicted):
+        return 0.0  # the same for all: no relation
+    return float(np.corrcoef(y, predicted)[0, 1])
+
+
+def _spearman(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
+    return _pearson(rankdata(y), rankdata(predicted), n_classes, k)
+
+
+# -- scores of survival ----------------------------------------------------------------
+
+
+def _harrell(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
+    return harrell(y, risk)
+
+
+def _uno(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
+    return uno(y, risk)
+
+
+def _time_dependent_auc(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
+    return time_dependent_auc(y, risk)
+
+
+def _integrated_brier(y: Observed, S: FloatArray, n_classes: int, k: int) -> float:
+    return integrated_brier(y, S)
+
+
 # -- the table of scores ---------------------------------------------------------------
 
 Chance = Callable[[FloatArray, int], float]
-Compute = Callable[[IntArray, Any, int, int], float]
+Compute = Callable[[Any, Any, int, int], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(_NamedScore):
     """A score: how it is computed and what it needs; `ScoreInfo` is how it is shown.
 
     Parameters
@@ -418,6 +535,10 @@ class Score:
     threshold : float, optional
         Least probability at which the positive class is predicted; None leaves the
         decision to the estimator.
+    kind : {"classes", "numbers", "survival"} or None
+        The kind of target that it is for; None is any.
+    guess : callable, optional
+        ``guess(target)`` is what guessing reaches on numbers or survival times.
     """
 
     name: str
@@ -436,19 +557,13 @@ class Score:
     has_positive: bool = False
     positive: Any = None
     threshold: float | None = None
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss."""
-        return 1.0 if self.greater_is_better else -1.0
+    kind: Kind | None = "classes"
+    guess: Callable[[Any], float] | None = None
 
     def place_of_positive(self, classes: NDArray[Any]) -> int:
         """Return the place of the positive class among the sorted classes."""
+        if not len(classes):
+            return 0
         wanted = 1 if self.positive is None else self.positive
         places = [i for i, one in enumerate(classes.tolist()) if one == wanted]
         places = places or [
@@ -499,6 +614,15 @@ class Score:
             chance=chance,
         )
 
+    def info_for(self, target: Target, averaging: Averaging | None = None) -> ScoreInfo:
+        """Describe the score of a target, with what guessing reaches there."""
+        if isinstance(target, Classes):
+            counts = np.bincount(target.codes, minlength=len(target.classes))
+            return self.info(target.classes, counts / counts.sum(), averaging)
+        found = self.info(np.empty(0), None, averaging)
+        chance = None if self.guess is None else float(self.guess(target))
+        return replace(found, chance=chance)
+
     def response(self, estimator: Any) -> str | None:
         """Return the method of an estimator that it needs beside ``predict``.
 
@@ -509,8 +633,10 @@ class Score:
         """
         if self.needs in ("predict", "model"):
             return None
-        if self.needs == "ranking":
-            asked: tuple[str, ...] = ("decision_function", "predict_proba")
+        if self.needs == "survival":
+            asked: tuple[str, ...] = ("predict_survival_function",)
+        elif self.needs == "ranking":
+            asked = ("decision_function", "predict_proba")
         else:
             asked = ("predict_proba",)
         if self.compute is None and self.scorer is not None:
@@ -523,7 +649,7 @@ class Score:
                 return method
         raise InputError(_without(self, estimator, asked))
 
-    def is_defined(self, y: IntArray, n_classes: int, k: int) -> bool:
+    def is_defined(self, y: Any, n_classes: int, k: int) -> bool:
         """Return whether a test set holds the classes that the score requires."""
         if self.requires == "none" or not len(y):
             return bool(len(y))
@@ -534,19 +660,41 @@ class Score:
         return np.count_nonzero(np.bincount(y, minlength=n_classes)) == n_classes
 
     def of_outputs(
-        self, y: IntArray, outputs: Outputs, classes: NDArray[Any], response: str | None
+        self, y: Any, outputs: Outputs, classes: NDArray[Any], response: str | None
     ) -> Scored:
-        """Compute the score of one split at one size; NaN where it is not defined."""
+        """Compute the score of one split at one size; NaN where it is not defined.
+
+        Parameters
+        ----------
+        y : array or Observed
+            The true outcome, see `observed_of`.
+        outputs : Outputs
+            The predictions at one size.
+        classes : array of shape (n_classes,)
+            The sorted classes; empty for a target of numbers or survival times.
+        response : str or None
+            What the estimator was asked for beside ``predict``.
+        """
         k, n_classes = self.place_of_positive(classes), len(classes)
         if not self.is_defined(y, n_classes, k):
             return Scored(math.nan, "it lacks a class that the score needs")
         if self.compute is not None:
-            return Scored(
-                float(self.compute(y, self._given(outputs, response, k), n_classes, k))
+            value = float(
+                self.compute(y, self._given(outputs, response, k), n_classes, k)
             )
+            return Scored(value, _WHY_UNDEFINED[self.kind] if math.isnan(value) else "")
         assert self.scorer is not None
-        model = Answers(outputs, classes)
-        found = score(self.scorer, model, np.zeros((len(y), 1)), classes[y], classes)
+        X = np.zeros((len(y), 1))
+        if isinstance(y, Observed):
+            found = score(
+                self.scorer, NumberAnswers(outputs), X, y.test.labels, classes
+            )
+        elif not n_classes:
+            found = score(self.scorer, NumberAnswers(outputs), X, y, classes)
+        else:
+            found = score(
+                self.scorer, Answers(outputs, classes), X, classes[y], classes
+            )
         return found._replace(value=self.sign * found.value)
 
     def _given(self, outputs: Outputs, response: str | None, k: int) -> Any:
@@ -556,11 +704,27 @@ class Score:
             return np.where(positive, k, 1 - k)
         if response is None:
             return outputs.codes
-        return outputs.proba if response == "predict_proba" else outputs.decision
+        by_decision = response == "decision_function"
+        return outputs.decision if by_decision else outputs.proba
+
+
+#: Why a score that was computed is not defined.
+_WHY_UNDEFINED: dict[Any, str] = {
+    "classes": "it lacks a class that the score needs",
+    "numbers": "it holds one sample, or one number only",
+    "survival": "no two of its samples are known to differ in their time",
+    None: "",
+}
 
 
 def _without(score: Score, estimator: Any, asked: Sequence[str]) -> str:
     who = one_line(estimator)
+    if score.needs == "survival":
+        return (
+            f"The {score.label} needs survival probabilities, and {who} has none (no "
+            "predict_survival_function); use an estimator that has, such as 'cox', or "
+            "choose a score of risks, such as concordance."
+        )
     if asked == ("predict_proba",):
         return (
             f"The {score.label} needs probabilities, and {who} has none "
@@ -611,6 +775,37 @@ def _gini(shares: FloatArray, k: int) -> float:
     whole = float(1 - (shares**2).sum())
     return whole / 2 if len(shares) == 2 else whole
 
+
+def _mean_of_target(target: Numbers) -> FloatArray:
+    return np.full(len(target), target.values.mean())
+
+
+def _guess_by_mean(compute: Compute) -> Callable[[Any], float]:
+    """Score the mean of all numbers as the prediction of each."""
+    return lambda target: compute(target.values, _mean_of_target(target), 0, 0)
+
+
+def _guess_by_median(target: Numbers) -> float:
+    return float(np.mean(np.abs(target.values - np.median(target.values))))
+
+
+def _guess_no_relation(target: Any) -> float:
+    return 0.0
+
+
+def _guess_no_order(target: Any) -> float:
+    return 0.5
+
+
+def _guess_without_features(target: Survival) -> float:
+    return without_features(target)
+
+
+_NUMBERS: dict[str, Any] = {"kind": "numbers"}
+_LOSS_OF_NUMBERS: dict[str, Any] = {
+    "kind": "numbers", "high": math.inf, "greater_is_better": False,
+}  # fmt: skip
+_SURVIVAL: dict[str, Any] = {"kind": "survival"}
 
 _OF_TWO: dict[str, Any] = {"two_classes": True, "has_positive": True}
 
@@ -665,6 +860,52 @@ _OWN: tuple[Score, ...] = (
         "brier_score", "Brier score", "predict_proba", high=2.0,
         greater_is_better=False, pooled=True, compute=_brier, chance=_gini,
     ),
+    Score(
+        "r2", "coefficient of determination (R²)", low=-math.inf, compute=_r2,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "mean_absolute_error", "mean absolute error", pooled=True,
+        compute=_mean_absolute, guess=_guess_by_median, **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "mean_squared_error", "mean squared error", pooled=True,
+        compute=_mean_squared, guess=_guess_by_mean(_mean_squared), **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "root_mean_squared_error", "root mean squared error",
+        compute=_root_mean_squared, guess=_guess_by_mean(_root_mean_squared),
+        **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "median_absolute_error", "median absolute error", compute=_median_absolute,
+        **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "spearman", "Spearman's rank correlation", low=-1.0, compute=_spearman,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "pearson", "Pearson's correlation", low=-1.0, compute=_pearson,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "concordance", "Harrell's concordance", compute=_harrell,
+        guess=_guess_no_order, **_SURVIVAL,
+    ),
+    Score(
+        "concordance_uno", "Uno's concordance", compute=_uno, guess=_guess_no_order,
+        **_SURVIVAL,
+    ),
+    Score(
+        "time_dependent_auc", "time-dependent area under the ROC curve",
+        compute=_time_dependent_auc, guess=_guess_no_order, **_SURVIVAL,
+    ),
+    Score(
+        "integrated_brier_score", "integrated Brier score", "survival", high=math.inf,
+        greater_is_better=False, compute=_integrated_brier,
+        guess=_guess_without_features, **_SURVIVAL,
+    ),
 )  # fmt: skip
 
 #: The scores that are computed here, by name.
@@ -677,7 +918,37 @@ ALIASES = {
     "mcc": "matthews_corrcoef",
     "neg_brier_score": "brier_score",
     "neg_log_loss": "log_loss",
+    "mae": "mean_absolute_error",
+    "mse": "mean_squared_error",
+    "rmse": "root_mean_squared_error",
+    "neg_mean_absolute_error": "mean_absolute_error",
+    "neg_mean_squared_error": "mean_squared_error",
+    "neg_root_mean_squared_error": "root_mean_squared_error",
+    "neg_median_absolute_error": "median_absolute_error",
+    "c_index": "concordance",
+    "harrell": "concordance",
+    "uno": "concordance_uno",
+    "ibs": "integrated_brier_score",
 }
+
+#: The default score of every kind of target.
+DEFAULTS: dict[Kind, str] = {
+    "classes": "accuracy",
+    "numbers": "r2",
+    "survival": "concordance",
+}
+
+#: Scorers of scikit-learn for numbers that are not computed here.
+_OTHER_NUMBERS = (
+    "d2_absolute_error_score",
+    "explained_variance",
+    "max_error",
+    "mean_absolute_percentage_error",
+    "mean_gamma_deviance",
+    "mean_poisson_deviance",
+    "mean_squared_log_error",
+    "root_mean_squared_log_error",
+)
 
 #: Other scorers of scikit-learn, as people call them.
 _LABELS = {
@@ -696,7 +967,6 @@ _LABELS = {
     "precision_macro": "precision, macro-averaged over classes",
     "precision_micro": "precision, micro-averaged",
     "precision_weighted": "precision, weighted by class size",
-    "r2": "coefficient of determination (R²)",
     "recall_macro": "recall, macro-averaged over classes",
     "recall_micro": "recall, micro-averaged",
     "recall_weighted": "recall, weighted by class size",
@@ -729,28 +999,44 @@ _RANGES = {
     metrics.roc_auc_score: _ZERO_TO_ONE,
     metrics.top_k_accuracy_score: _ZERO_TO_ONE,
     metrics.zero_one_loss: _ZERO_TO_ONE,
+    metrics.d2_absolute_error_score: (-math.inf, 1.0),
+    metrics.explained_variance_score: (-math.inf, 1.0),
+    metrics.max_error: (0.0, math.inf),
+    metrics.mean_absolute_error: (0.0, math.inf),
+    metrics.mean_absolute_percentage_error: (0.0, math.inf),
+    metrics.mean_gamma_deviance: (0.0, math.inf),
+    metrics.mean_poisson_deviance: (0.0, math.inf),
+    metrics.mean_squared_error: (0.0, math.inf),
+    metrics.mean_squared_log_error: (0.0, math.inf),
+    metrics.median_absolute_error: (0.0, math.inf),
+    metrics.r2_score: (-math.inf, 1.0),
+    metrics.root_mean_squared_error: (0.0, math.inf),
+    metrics.root_mean_squared_log_error: (0.0, math.inf),
 }
 
 
 # -- from what the user passed ---------------------------------------------------------
 
 
-def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...]:
+def read_scoring(scoring: Any, target: Target | None) -> tuple[Score, ...]:
     """Read ``scoring=``: one score or several, of which the first leads.
 
     Parameters
     ----------
     scoring : str, callable, Score, list or mapping of these, or None
-        None is accuracy. Keys of a mapping are names of the scores.
-    classes : array of shape (n_classes,) or None
-        The sorted classes of the data; None where they are not known yet.
+        None is accuracy for classes, R² for numbers, and Harrell's concordance for
+        survival times. Keys of a mapping are names of the scores.
+    target : Classes, Numbers or Survival, or None
+        The target of the data; None where it is not known yet.
 
     Raises
     ------
     InputError
-        If there is no such score, it is not for so many classes, or a name is used
-        twice.
+        If there is no such score, it is for another kind of target or not for so many
+        classes, or a name is used twice.
     """
+    if scoring is None and target is not None:
+        scoring = DEFAULTS[target.kind]
     if isinstance(scoring, Mapping):
         read = [
             replace(_read_one(one), name=str(name), label=_label_of(name, one))
@@ -761,7 +1047,7 @@ def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...
     else:
         read = [_read_one(scoring)]
     if not read:
-        raise InputError("scoring is empty; pass a score, or None for accuracy.")
+        raise InputError("scoring is empty; pass a score, or None for the default.")
     names = [one.name for one in read]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -769,10 +1055,23 @@ def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...
             f"scoring holds {twice[0]!r} twice; give scores different names by a "
             "mapping of names to scorers."
         )
-    if classes is not None:
+    if target is not None:
         for one in read:
-            _check_classes(one, classes)
+            _check_kind(one, target)
+            if isinstance(target, Classes):
+                _check_classes(one, target.classes)
     return tuple(read)
+
+
+def _check_kind(score: Score, target: Target) -> None:
+    """Raise if a score is for another kind of target."""
+    if score.kind in (None, target.kind):
+        return
+    able = [one.name for one in SCORES.values() if one.kind == target.kind]
+    raise InputError(
+        f"The {score.label} is a score of {NAMES[score.kind or 'classes']}, but the "
+        f"target is {NAMES[target.kind]}; use {', '.join(able[:-1])} or {able[-1]}."
+    )
 
 
 def _label_of(name: Any, given: Any) -> str:
@@ -873,7 +1172,9 @@ def _read_name(name: str) -> Score:
         except ValueError:
             continue
         shown = known.removeprefix("neg_")
-        return _from_scorer(shown, SCORERS.get(shown, shown.replace("_", " ")), scorer)
+        kind: Kind = "numbers" if shown in _OTHER_NUMBERS else "classes"
+        label = SCORERS.get(shown, shown.replace("_", " "))
+        return _from_scorer(shown, label, scorer, kind)
     names = [*SCORES, *ALIASES, *metrics.get_scorer_names()]
     raise InputError(
         f"scoring={name!r} is not a scorer{did_you_mean(name, names)} Use "
@@ -882,7 +1183,7 @@ def _read_name(name: str) -> Score:
     )
 
 
-def _from_scorer(name: str, label: str, scorer: Any) -> Score:
+def _from_scorer(name: str, label: str, scorer: Any, kind: Kind | None = None) -> Score:
     function, _, response, greater = parts_of(scorer)
     low, high = range_of(scorer)
     low, high = (low, high) if greater else (-high, -low)
@@ -892,7 +1193,14 @@ def _from_scorer(name: str, label: str, scorer: Any) -> Score:
     elif response not in ("predict", "default"):
         needs = "predict_proba" if response == "predict_proba" else "ranking"
     return Score(
-        name, label, needs, low, high, greater_is_better=greater, scorer=scorer
+        name,
+        label,
+        needs,
+        low,
+        high,
+        greater_is_better=greater,
+        scorer=scorer,
+        kind=kind,
     )
 
 
@@ -1068,6 +1376,26 @@ class Answers(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values."""
         return np.asarray(self.outputs.decision)
+
+
+class NumberAnswers(RegressorMixin, BaseEstimator):
+    """A regressor that returns predictions made before, whatever X is.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The predictions of some samples, at one size.
+    """
+
+    def __init__(self, outputs: Outputs) -> None:
+        self.outputs = outputs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the predicted numbers or risks."""
+        return np.asarray(self.outputs.codes)
 
 
 def _has(name: str) -> Callable[[Any], bool]:

@@ -239,7 +239,8 @@ class CrossValidation:
         Number of folds.
     stratified : bool, default=True
         Whether each fold has the class shares of the data, as nearly as it can: class
-        counts of two folds differ by one at most, and so do their sizes.
+        counts of two folds differ by one at most, and so do their sizes. Of numbers
+        that are not whole, each fold has small and large ones alike.
     n_repeats : int, default=1
         Number of repeats, each with other folds.
 
@@ -272,7 +273,7 @@ class CrossValidation:
                 f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
             )
         rng = folds_generator(random_state)
-        codes = pd.factorize(np.asarray(y))[0]
+        codes = _strata(np.asarray(y), self.n_folds)
         splits: list[Split] = []
         for _ in range(self.n_repeats):
             if self.stratified:
@@ -469,6 +470,15 @@ def stratified_folds(
     fold = np.empty(len(codes), dtype=np.intp)
     fold[ordered] = np.arange(len(codes)) % n_folds
     return fold
+
+
+def _strata(y: NDArray[Any], n_folds: int) -> IntArray:
+    """Return the class of each sample; of numbers, a bin of n_folds samples."""
+    if y.dtype.kind == "f" and (y != np.round(y)).any():
+        rank = np.empty(len(y), dtype=np.intp)
+        rank[np.argsort(y, kind="stable")] = np.arange(len(y))
+        return rank // n_folds
+    return pd.factorize(y)[0].astype(np.intp)
 
 
 def stratified_split(

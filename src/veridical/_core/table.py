@@ -19,7 +19,7 @@ from veridical._core.errors import InputError
 from veridical._core.hashing import hash_columns
 from veridical._core.records import DataSummary
 from veridical._core.sklearn_private import take
-from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
+from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
 
 #: The classes of a target without classes.
 _NO_CLASSES: NDArray[Any] = np.empty(0, dtype=np.intp)
@@ -179,13 +179,12 @@ class Table:
         """The target, which must be survival; raise otherwise."""
         if isinstance(self.target, Survival):
             return self.target
-        raise self._other_target("survival times")
+        raise self._other_target("survival")
 
-    def _other_target(self, wanted: str) -> InputError:
-        has = {"classes": "classes", "numbers": "numbers"}
+    def _other_target(self, wanted: Kind) -> InputError:
         return InputError(
-            f"The target of {self.name} is {has.get(self.kind, 'survival times')}, but "
-            f"this needs {wanted}; use another method, or another target."
+            f"The target of {self.name} is {NAMES[self.kind]}, but this needs "
+            f"{NAMES[wanted]}; use another method, or another target."
         )
 
     @property

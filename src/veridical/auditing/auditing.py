@@ -37,7 +37,7 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_classifier
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -189,10 +189,10 @@ def audit(
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
-    learner = seeded(read_estimator(estimator), root)
+    learner = seeded(read_classifier(estimator), root)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
-    scores = read_scoring(scoring, data.classes)
+    scores = read_scoring(scoring, data.target)
     if not (len(scores) == 1 and scores[0].is_accuracy):
         procedure = replace(procedure, scores=scores)
     splits = method.split(data.labels, root)

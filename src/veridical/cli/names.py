@@ -32,7 +32,7 @@ def _read_names(module: str, table: str) -> tuple[str, ...]:
 
 SELECTORS = _read_names("selection/__init__", "SELECTORS")
 ESTIMATORS = _read_names("learning/registry", "ESTIMATORS")
-IMPUTERS = _read_names("cli/preparing", "IMPUTERS")
+IMPUTERS = _read_names("preparation/imputing", "IMPUTERS")
 SCALERS = _read_names("cli/preparing", "SCALERS")
 ENCODERS = _read_names("cli/preparing", "ENCODERS")
 TESTS = _read_names("comparison/testing", "TESTS")

@@ -185,7 +185,7 @@ def selector_option(help: str) -> Any:
 
 def estimator_option() -> Any:
     """Make ``--estimator``."""
-    about = f"The classifier: {names.join_or(names.ESTIMATORS)}."
+    about = f"The estimator: {names.join_or(names.ESTIMATORS)}."
     known = names.completer(names.ESTIMATORS)
     return method_option("NAME", help=about, autocompletion=known)
 

@@ -17,15 +17,9 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from scipy.sparse import issparse
-from sklearn.base import (
-    BaseEstimator,
-    OneToOneFeatureMixin,
-    TransformerMixin,
-    clone,
-)
+from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.feature_selection import SelectorMixin
-from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -42,22 +36,13 @@ from veridical._core.text import listing
 from veridical._core.validation import count_features
 from veridical.evaluation.reading import make_selector
 from veridical.learning import make_estimator
+from veridical.preparation import IMPUTERS, Impute
 
 #: How ``--scale`` maps numeric features, with what it does in words.
 SCALERS: dict[str, tuple[Callable[[], Any], str]] = {
     "standard": (StandardScaler, "scaled to mean 0 and standard deviation 1"),
     "robust": (RobustScaler, "scaled by median and interquartile range"),
     "minmax": (MinMaxScaler, "scaled to [0, 1] by minimum and maximum"),
-}
-#: How ``--impute`` fills missing numbers, with what it does in words.
-IMPUTERS: dict[str, tuple[Callable[[], Any], str]] = {
-    "mean": (lambda: _simple("mean"), "the mean"),
-    "median": (lambda: _simple("median"), "the median"),
-    "most-frequent": (lambda: _simple("most_frequent"), "the most frequent value"),
-    "knn": (
-        lambda: KNNImputer(keep_empty_features=True),
-        "the mean of the five nearest samples",
-    ),
 }
 #: How ``--encode`` turns categories into numbers, in words.
 ENCODERS = {"onehot": "one indicator per category", "ordinal": "ordinal codes"}
@@ -71,37 +56,6 @@ def numbers(X: pd.DataFrame) -> list[Any]:
 def categories(X: pd.DataFrame) -> list[Any]:
     """Return the other columns."""
     return list(X.select_dtypes(exclude="number").columns)
-
-
-def _simple(strategy: str) -> SimpleImputer:
-    return SimpleImputer(strategy=strategy, keep_empty_features=True)
-
-
-class FrequentCategory(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Replace missing categories by the most frequent one; data types stay.
-
-    Attributes
-    ----------
-    categories_ : list
-        The most frequent category of each feature; the first where several tie.
-    """
-
-    def fit(self, X: pd.DataFrame, y: Any = None) -> Self:
-        """Count the categories."""
-        validate_data(self, X, skip_check_array=True)
-        counted = [X.iloc[:, j].value_counts() for j in range(X.shape[1])]
-        self.categories_: list[Any] = [c.idxmax() if c.any() else None for c in counted]
-        return self
-
-    def transform(self, X: pd.DataFrame) -> pd.DataFrame:
-        """Fill in the categories."""
-        check_is_fitted(self)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        filled = {
-            column: X[column] if common is None else X[column].fillna(common)
-            for column, common in zip(X.columns, self.categories_, strict=True)
-        }
-        return pd.DataFrame(filled, index=X.index)
 
 
 class Prepared(Pipeline):
@@ -286,39 +240,25 @@ def make_preparation(
         raise InputError(
             f"--encode {encode}: all columns are numbers already; leave it out."
         )
-    on_numbers: list[Any] = []
-    on_categories: list[Any] = []
+    steps: list[Any] = []
     words: list[str] = []
     if scale is not None:
         make, what = SCALERS[scale]
-        on_numbers.append(make())
+        steps.append(_on_columns([("numbers", make(), numbers)]) if mixed else make())
         words.append(f"numbers are {what}")
     if impute is not None:
-        make, what = IMPUTERS[impute]
-        on_numbers.append(make())
-        words.append(f"missing numbers are replaced by {what}")
+        steps.append(Impute(impute))
+        words.append(f"missing numbers are replaced by {IMPUTERS[impute]}")
         if mixed:
-            on_categories.append(FrequentCategory())
             words.append("missing categories by the most frequent one")
     if encode is not None:
         words.append(f"categories become {ENCODERS[encode]}")
     if encode == "ordinal":
         codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
-        on_categories.append(codes)
-    steps = tuple(_named(one, is_frame) for one in on_numbers)
-    if mixed and (on_numbers or on_categories):
-        parts = [
-            (
-                chosen.__name__,
-                make_pipeline(*some) if len(some) > 1 else some[0],
-                chosen,
-            )
-            for some, chosen in ((on_numbers, numbers), (on_categories, categories))
-            if some
-        ]
-        steps = (_on_columns(parts),)
+        steps.append(_on_columns([("categories", codes, categories)]))
+    named = tuple(_named(one, is_frame) for one in steps)
     said = f"{listing(words)}; learned on every training set" if words else ""
-    return Preparation(steps, encode == "onehot", said)
+    return Preparation(named, encode == "onehot", said)
 
 
 def _named(transformer: Any, is_frame: bool) -> Any:
@@ -330,7 +270,6 @@ __all__ = [
     "ENCODERS",
     "IMPUTERS",
     "SCALERS",
-    "FrequentCategory",
     "OneHotSelector",
     "Preparation",
     "Prepared",

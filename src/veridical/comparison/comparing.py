@@ -248,7 +248,7 @@ def compare(
         estimators=read_estimators(estimator, root),
         n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
-        scores=_other_scores(read_scoring(scoring, data.classes)),
+        scores=_other_scores(read_scoring(scoring, data.target)),
     )
     workers = Workers(n_jobs, progress)
     workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws

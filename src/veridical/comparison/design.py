@@ -32,7 +32,7 @@ from veridical.evaluation.engine import (
     evaluate_table,
     own_size,
 )
-from veridical.evaluation.reading import label_of, read_estimator, read_selector
+from veridical.evaluation.reading import label_of, read_classifier, read_selector
 
 
 class Named(NamedTuple):
@@ -328,7 +328,7 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
     shown = [label_of(item) for item in several]
     read = []
     for i, item in enumerate(several):
-        estimator = seeded(read_estimator(item), root)
+        estimator = seeded(read_classifier(item), root)
         name = shown[i]
         if shown.count(name) > 1:
             name = f"{name} ({shown[: i + 1].count(name)})"

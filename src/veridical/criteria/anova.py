@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +9,10 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.columns import map_blocks
-from veridical.kernels.moments import block_variances
+from veridical.kernels.columns import sorted_indices
+from veridical.kernels.moments import tile_size, tile_variances
 from veridical.kernels.statistics import f_ratio
+from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -67,41 +67,26 @@ class Variances:
 
 
 def variances(
-    data: Table,
-    sets: TrainSets,
-    n_threads: int,
-    *,
-    against: bool = False,
-    also: Callable[[int, int, FloatArray], None] | None = None,
+    data: Table, sets: TrainSets, n_threads: int, *, against: bool = False
 ) -> Variances:
     """Compute sums of squares within and between classes, to the last digit or two.
 
-    `also` is called with every block of features ``lo:hi``.
+    With `against`, also those of each class against the rest.
     """
     n_features, n_sets = data.values.shape[1], len(sets)
+    X = sorted_indices(data.values)
     weight = sets.class_counts(data.y, data.n_classes)
     within = np.empty((n_features, n_sets))
     between = np.empty((n_features, n_sets))
     each = np.empty((n_features, n_sets, data.n_classes if against else 0))
+    step = min(tile_size(n_sets, data.n_classes), max(1, -(-n_features // n_threads)))
 
-    def work(lo: int, hi: int, block: FloatArray) -> None:
-        block_variances(
-            block,
-            data.y,
-            weight,
-            sets.counts,
-            sets.whole,
-            sets.start,
-            sets.where,
-            sets.change,
-            within[lo:hi],
-            between[lo:hi],
-            each[lo:hi],
-        )
-        if also is not None:
-            also(lo, hi, block)
+    def work(lo: int) -> None:
+        hi = min(lo + step, n_features)
+        parts = within[lo:hi], between[lo:hi], each[lo:hi]
+        tile_variances(X, lo, hi, data.y, weight, sets, *parts)
 
-    map_blocks(work, data.values, n_threads)
+    run(work, [(lo,) for lo in range(0, n_features, step)], n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
 

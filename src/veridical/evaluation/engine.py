@@ -27,7 +27,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
@@ -42,13 +42,16 @@ from veridical._core.scoring import (
     Score,
     Scored,
     Scorer,
+    observed_of,
     pool_outputs,
+    pool_targets,
     read_scoring,
     score,
 )
 from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, read_rows, read_split
 from veridical._core.table import Table
+from veridical._core.targets import NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
 from veridical.learning.many import (
@@ -56,10 +59,11 @@ from veridical.learning.many import (
     fill_by_loop,
     has_predict_table,
     is_pairwise,
-    one_class_outputs,
+    predict_constant,
     predict_loop,
     predict_table,
 )
+from veridical.learning.outcomes import target_of
 from veridical.selection import SELECTORS
 
 #: Numbers in the rankings held at a time; more training sets make a new batch.
@@ -134,10 +138,12 @@ class Evaluation:
 
     Parameters
     ----------
-    predictions : list of int arrays of shape (n_sizes, n_test)
-        By split: predicted classes, as places among the sorted classes of y.
-    targets : list of int arrays of shape (n_test,)
-        By split: the true classes.
+    predictions : list of arrays of shape (n_sizes, n_test)
+        By split: predicted classes, as places among the sorted classes of y; numbers;
+        or risks, the greater, the sooner the event is expected.
+    targets : list of arrays of shape (n_test,)
+        By split: the true classes, as places; the true numbers; or, of survival,
+        ``veridical._core.survival_scores.Observed``.
     rankings : list of Ranked or None
         By split: the leading features, best first; None where nothing was selected, or
         the training set holds one class only.
@@ -157,8 +163,8 @@ class Evaluation:
         The estimator of the procedure.
     """
 
-    predictions: list[IntArray]
-    targets: list[IntArray]
+    predictions: list[Any]
+    targets: list[Any]
     rankings: list[Ranked | None]
     seconds: float = 0.0
     applied: list[Any] = field(default_factory=list)
@@ -241,7 +247,7 @@ class Evaluation:
         assert self.classes is not None
         pooled = pool_outputs([one.at(k) for one in self.all_outputs])
         return score.of_outputs(
-            np.concatenate(self.targets),
+            pool_targets(self.targets),
             pooled,
             self.classes,
             score.response(self.estimator),
@@ -306,8 +312,8 @@ def evaluate(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The features. An estimator on a precomputed kernel, such as
         ``SVC(kernel="precomputed")``, gets the columns of the training samples.
-    y : array-like of shape (n_samples,)
-        The class labels.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels, numbers, or events and times; the estimators decide which.
     splits : iterable of (train, test)
         Row indices (repeats in training count) or boolean masks, as a scikit-learn
         splitter or ``split`` of a method gives them.
@@ -357,7 +363,8 @@ def evaluate(
     >>> outside.pooled_accuracy().round(2).tolist()
     [0.83, 0.95]
     """
-    table = read_table(X, y, kind="classes", encoded=False)
+    kind = common_target([one.estimator for one in procedures]) or "auto"
+    table = read_table(X, y, kind=kind, encoded=False)
     n = table.n_samples
     rows = None if everything is None else read_rows(everything, n, "everything")
     return evaluate_table(
@@ -367,7 +374,7 @@ def evaluate(
         run=Workers(n_jobs),
         everything=rows,
         apply=apply,
-        scores=read_scoring(scoring, table.classes),
+        scores=read_scoring(scoring, table.target),
     )
 
 
@@ -427,7 +434,7 @@ def evaluate_table(
             applied = _apply_all(procedures, table, splits, rankings, apply, run)
             predicted = [[] for _ in procedures]
             by_model = [{} for _ in procedures]
-    targets = [table.y[split.test] for split in splits]
+    targets = [observed_of(table.target, split.test, split.train) for split in splits]
     return [
         Evaluation(
             [o.codes for o in predicted[p]] if one.responses else predicted[p],
@@ -442,6 +449,28 @@ def evaluate_table(
         )
         for p, one in enumerate(procedures)
     ]
+
+
+def common_target(estimators: Sequence[Any]) -> Kind | None:
+    """Return the kind of target of some estimators; None where none of them says.
+
+    Raises
+    ------
+    InputError
+        If they learn different kinds.
+    """
+    found: dict[Kind, Any] = {}
+    for one in estimators:
+        kind = target_of(one)
+        if kind is not None:
+            found.setdefault(kind, one)
+    if len(found) > 1:
+        (a, first), (b, second), *_ = found.items()
+        raise InputError(
+            f"{type(first).__name__} learns {NAMES[a]}, but {type(second).__name__} "
+            f"learns {NAMES[b]}; use estimators for one kind of target."
+        )
+    return next(iter(found), None)
 
 
 def _with_responses(procedure: Procedure, scores: Sequence[Score]) -> Procedure:
@@ -543,7 +572,7 @@ def _rank_all(
         # All samples first, so that the choice of a random selector on them does not
         # depend on the other protocols.
         keys = sorted(own, key=lambda key: key != first)
-        able = {key: own[key] for key in keys if np.ptp(table.y[own[key]])}
+        able = {key: own[key] for key in keys if not table.target.is_constant(own[key])}
         for part in _ranking_parts(one.selector, list(able)):
             owners.append((id(one.selector), part))
             train_sets = [able[key] for key in part]
@@ -681,7 +710,8 @@ def rank(
             for order in asked.rank_table(learned, train_sets[start : start + batch])
         ]
     else:
-        orders = asked.rank_many(shuffled.frame(), shuffled.y, list(train_sets))
+        y = shuffled.y if shuffled.kind == "classes" else shuffled.labels
+        orders = asked.rank_many(shuffled.frame(), y, list(train_sets))
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
     if n_features is not None:
         for one in ranked:
@@ -948,14 +978,13 @@ class _Request:
             return predict(self.estimator, table, splits, orders, self.sizes, responses)
         if self.sizes is None:  # a fast way, if there is one, had no answer
             return predict_loop(self.estimator, table, splits, responses=responses)
-        # One class only: no ranking.
-        same = [
-            np.full((len(self.sizes), len(split.test)), table.y[split.train[0]])
+        # A constant target, such as one class: no ranking.
+        return [
+            predict_constant(
+                table, split.train, (len(self.sizes), len(split.test)), responses
+            )
             for split in splits
         ]
-        if responses:
-            return [one_class_outputs(codes, table, responses) for codes in same]
-        return same
 
 
 def _order_and_sizes(
@@ -998,9 +1027,9 @@ def predict(
 
     Returns
     -------
-    list of int arrays of shape (n_sizes, n_test)
-        Predicted classes, as places among those of the table; `Outputs` where there
-        are `responses`.
+    list of arrays of shape (n_sizes, n_test)
+        Predicted classes, as places among those of the table; numbers or risks for
+        other targets; `Outputs` where there are `responses`.
     """
     request = (estimator, table, splits, orders, sizes, responses)
     return fill_by_loop(predict_table(*request), *request)
@@ -1064,9 +1093,14 @@ def _fit(
     estimator: Any, table: Table, train: IntArray, columns: IntArray | None
 ) -> Any:
     X, y = table.frame(train, columns), table.labels[train]
-    if not np.ptp(table.y[train]):
+    if table.target.is_constant(train):
         # Many estimators raise for one class; predicting it is all there is to learn.
-        return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
+        if table.kind == "classes":
+            dummy: Any = DummyClassifier(strategy="most_frequent")
+        else:
+            dummy = DummyRegressor()
+        y = y if table.kind != "survival" else np.zeros(len(y))
+        return dummy.fit(np.zeros((len(y), 1)), y)
     return clone(estimator).fit(X, y)
 
 

@@ -15,7 +15,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import (
@@ -59,7 +58,7 @@ from veridical.evaluation.engine import (
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
@@ -78,31 +77,35 @@ def estimate(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Estimate:
-    """Estimate the accuracy of a classifier on new samples.
+    """Estimate the accuracy, the R² or the concordance of an estimator on new samples.
 
     Parameters
     ----------
-    estimator : str or classifier
-        A name from ``veridical.learning.ESTIMATORS``, or any scikit-learn classifier or
-        pipeline. It is cloned, never fitted itself. A selector in the pipeline is
-        refitted on every training set, by ``rank_many`` where that takes less time.
+    estimator : str or classifier, regressor or survival estimator
+        A name from ``veridical.learning.ESTIMATORS``, or any scikit-learn classifier,
+        regressor or pipeline, or an estimator of scikit-survival. It is cloned, never
+        fitted itself. A selector in the pipeline is refitted on every training set, by
+        ``rank_many`` where that takes less time.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data, in any form that the estimator takes.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels for a classifier; numbers for a regressor; for a survival estimator
+        events and times, as scikit-survival takes them, or a frame with the two.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
-        How to split: a number of stratified folds, repeats and folds such as "5x2", the
-        name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
+        How to split: a number of folds (stratified by class, or by event for survival
+        times), repeats and folds such as "5x2", the name of a method such as "loo" or
+        "boot632+" (see `METHODS`), or the method.
         Here `Bootstrap632` is the .632 or .632+ estimate; all other verbs use its
         splits alone, and test the samples outside each bootstrap sample.
     scoring : str, callable, list or mapping of these, or None
         A score by its name, such as "roc_auc", "sensitivity@0.3" or "log_loss", any
         other scorer of scikit-learn, or ``scorer(estimator, X, y)``. Of several, all
         computed from the same predictions, the first leads and the rest are `others`.
-        None is accuracy. Means over samples (accuracy, log loss, Brier score) are
-        pooled over all test samples, other scores are averaged over the splits on which
-        they are defined; ``Estimate.scoring.averaging`` says which. A loss is a
-        positive number, of which less is better.
+        None is accuracy for classes, R² for numbers and Harrell's concordance for
+        survival times. Means over samples (accuracy, log loss, Brier score, absolute
+        error) are pooled over all test samples, other scores are averaged over the
+        splits on which they are defined; ``Estimate.scoring.averaging`` says which. A
+        loss is a positive number, of which less is better.
     random_state : int, numpy generator or None
         Decides the splits, and is the seed of the estimator unless it has its own. None
         draws a new seed, which ``Estimate.random_state`` shows.
@@ -124,7 +127,8 @@ def estimate(
     Raises
     ------
     InputError
-        For fewer than two classes, more folds than samples, and the like.
+        For fewer than two classes, a constant target, times that are not positive, more
+        folds than samples, and the like.
 
     Warns
     -----
@@ -159,11 +163,11 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    table = read_table(X, y, kind="classes", name=name, encoded=False)
-    chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    scores = read_scoring(scoring, table.classes)
+    table = read_problem([learner], X, y, name=name, encoded=False)
+    chosen = read_cv(cv, table.n_samples, table.kind)
+    scores = read_scoring(scoring, table.target)
     common: dict[str, Any] = {
         "estimator": label_of(estimator),
         "method": chosen.describe(),
@@ -207,7 +211,7 @@ def _by_splits(
     run: Workers,
 ) -> list[dict[str, Any]]:
     """Evaluate once, and return the fields of one estimate per score."""
-    splits = method.split(table.labels, root)
+    splits = method.split(table.target.strata, root)
     announce(run.progress, learner, len(splits))
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
@@ -279,8 +283,7 @@ def _of_score(
 
 def describe_score(score: Score, table: Table, averaging: Averaging) -> ScoreInfo:
     """Describe a score of a table, with what guessing reaches there."""
-    counts = np.bincount(table.y, minlength=table.n_classes)
-    return score.info(table.classes, counts / counts.sum(), averaging)
+    return score.info_for(table.target, averaging)
 
 
 def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
@@ -596,8 +599,16 @@ def _summary(table: Table, name: str | None) -> DataSummary | None:
         return None
     if first is None:
         return table.summary(name)
-    names, counts = first.shown_names, table.target.counts()
-    return DataSummary(name or "the data", table.n_samples, len(names), counts, names)
+    names, target = first.shown_names, table.target
+    return DataSummary(
+        name or "the data",
+        table.n_samples,
+        len(names),
+        target.counts(),
+        names,
+        target.kind,
+        target.describe(),
+    )
 
 
 def _situation(table: Table, learner: Any, accuracy: float) -> Situation | None:
@@ -632,9 +643,9 @@ def _defined(value: float, reason: str) -> float:
     """Return a score; raise if it is not defined on any split."""
     if math.isnan(value):
         raise InputError(
-            "The score is not defined on any test set: each lacks a class, or there "
-            f"is another reason{f' ({reason})' if reason else ''}. Use larger or "
-            "stratified test sets, or another scoring."
+            "The score is not defined on any test set"
+            f"{f': {reason}' if reason else ''}. Use larger or stratified test sets, "
+            "or another scoring."
         )
     return value
 

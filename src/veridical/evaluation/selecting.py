@@ -52,7 +52,7 @@ from veridical.evaluation.estimating import (
     warn_once,
 )
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator, read_selector
+from veridical.evaluation.reading import label_of, read_classifier, read_selector
 from veridical.evaluation.records import (
     ClassResult,
     Estimate,
@@ -160,7 +160,7 @@ def select(
     if isinstance(selector, str) and n_features_to_select == "auto":
         n_features_to_select = default_n_features(table.n_features)
     n_selected, remarks = _read_n_features(n_features_to_select, chosen, table)
-    learner = seeded(read_estimator(estimator), root)
+    learner = seeded(read_classifier(estimator), root)
     _check_learner(learner, table)
     method = read_cv(cv, table.n_samples)
     if isinstance(method, Resubstitution):
@@ -178,7 +178,7 @@ def select(
     # On other samples, what is tested are the features of the training samples.
     rows = splits[0].train if isinstance(method, Validation) else np.arange(len(table))
     fitted, ranked = fit_selector(chosen, table, rows, n_selected)
-    scores = read_scoring(scoring, table.classes)
+    scores = read_scoring(scoring, table.target)
     asked = [one for one in scores if not one.is_accuracy]
     (found,) = evaluate_table([procedure], table, splits, run=run, scores=asked)
     predicted = [codes[-1] for codes in found.predictions]

@@ -1,25 +1,37 @@
 """Sums and squares per class, and the variances between and within classes.
 
-| symbol  | meaning                                          | shape     |
-|---------|--------------------------------------------------|-----------|
-| columns | a block of features, one per row                 | (B, n)    |
-| y       | class of each row, 0..K-1                        | (n,)      |
-| sums    | Σ x over the rows of class k in set s, as a pair | (S, K, 2) |
-| squares | Σ x² over the rows of set s, as a pair           | (S, 2)    |
-| weight  | weight of class k in set s                       | (S, K)    |
-| counts  | how often row i occurs in set s                  | (S, n)    |
-| within  | Σ (x − mean of its class)², WSS                  | (B, S)    |
-| between | Σ (mean of its class − mean)², BSS               | (B, S)    |
-| against | the same for class k against the rest, BSS_k     | (B, S, K) |
+Dense features are summed a tile at a time, row by row, so that the features of a row
+are added to their sums in parallel. Sparse features, and those whose squares overflow,
+are summed one at a time over their stored values. Both add in the order of the rows,
+and give the same numbers.
+
+| symbol  | meaning                                          | shape        |
+|---------|--------------------------------------------------|--------------|
+| block   | some rows of a tile of features                  | (R, B)       |
+| x, rows | the stored values of one feature, and their rows | (m,)         |
+| y       | class of each row, 0..K-1                        | (n,)         |
+| sums    | Σ x over the rows of class k in set s, as a pair | (2, S, K, B) |
+| squares | Σ x² over the rows of set s, as a pair           | (2, S, B)    |
+| weight  | weight of class k in set s                       | (S, K)       |
+| counts  | how often row i occurs in set s                  | (S, n)       |
+| within  | Σ (x − mean of its class)², WSS                  | (B, S)       |
+| between | Σ (mean of its class − mean)², BSS               | (B, S)       |
+| against | the same for class k against the rest, BSS_k     | (B, S, K)    |
+
+`sums` and `squares` have one more set, the last, which holds every row once.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
+from veridical.kernels.columns import column_block
 from veridical.kernels.exact import (
     add,
     divide_double,
@@ -28,6 +40,7 @@ from veridical.kernels.exact import (
     normalize,
     square,
 )
+from veridical.kernels.trainsets import TrainSets
 
 # Sum of squares per sample, relative to Σ x²; below it the sum is rounding, and zero.
 PAIR_ROUNDING = 2.0**-96
@@ -39,6 +52,17 @@ MIN_SQUARES_SHARE = 2.0**-8
 # Absolute value; features with a larger one, or all below its inverse, are rescaled,
 # because squares would overflow or lose digits.
 MAX_SIZE = 2.0**400
+
+# Σ x² of all rows; beyond them a feature is summed alone, after rescaling.
+MAX_SQUARES = MAX_SIZE**2
+MIN_SQUARES = 2.0**-760
+
+# Bytes of the sums of a tile, and of the rows that are added at a time; both stay in
+# the second-level cache.
+SUMS_BYTES = 1 << 18
+ROWS_BYTES = 1 << 18
+# Features of a tile, so that they fill the registers of any processor.
+MIN_TILE, MAX_TILE = 16, 512
 
 
 @njit(cache=True, nogil=True)
@@ -73,6 +97,7 @@ def _rescale(x: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def _sum_alone(
     x: FloatArray,
+    rows: IntArray,
     y: IntArray,
     count: FloatArray,
     sums: FloatArray,
@@ -80,19 +105,19 @@ def _sum_alone(
 ) -> None:
     """Sum one feature for one training set, over its own rows only."""
     own = x.copy()
-    for i in range(x.size):
-        if count[i] == 0:
-            own[i] = 0.0
+    for t in range(x.size):
+        if count[rows[t]] == 0:
+            own[t] = 0.0
     _rescale(own)
     sums[:] = 0.0
     squares[:] = 0.0
-    for i in range(x.size):
-        v, k, w = own[i], y[i], count[i]
+    for t in range(x.size):
+        v, k, w = own[t], y[rows[t]], count[rows[t]]
         if w == 0:
             continue
         p, q = multiply_double(v, 0.0, w)
-        a, b = add(sums[k, 0], sums[k, 1], p, q)
-        sums[k, 0], sums[k, 1] = a, b
+        a, b = add(sums[0, k], sums[1, k], p, q)
+        sums[0, k], sums[1, k] = a, b
         high = v * v
         p, q = multiply_double(high, fma(v, v, -high), w)
         a, b = add(squares[0], squares[1], p, q)
@@ -100,55 +125,124 @@ def _sum_alone(
 
 
 @njit(cache=True, nogil=True)
-def _moments(
-    raw: FloatArray,
+def _sum_features(
+    values: FloatArray,
+    rows: IntArray,
+    end: IntArray,
     y: IntArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
     start: IntArray,
     where: IntArray,
     change: FloatArray,
     sums: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """Sum one feature for every training set; the last row is for all rows."""
-    n_sets = whole.size
-    x = raw.copy()
-    _rescale(x)
-    sums[:] = 0.0
-    squares[:] = 0.0
-    for i in range(x.size):
-        v, k = x[i], y[i]
-        high = v * v
-        low = fma(v, v, -high)
-        a, b = add(sums[n_sets, k, 0], sums[n_sets, k, 1], v, 0.0)
-        sums[n_sets, k, 0], sums[n_sets, k, 1] = a, b
-        a, b = add(squares[n_sets, 0], squares[n_sets, 1], high, low)
-        squares[n_sets, 0], squares[n_sets, 1] = a, b
+    """Add stored values, feature by feature, to sums over all rows and to changes.
+
+    Feature j has the values ``end[j]:end[j + 1]``. One that is not stored is zero, and
+    adds nothing.
+    """
+    last = squares.shape[1] - 1
+    for j in range(squares.shape[2]):
+        x = values[end[j] : end[j + 1]].copy()
+        if x.size == y.size:
+            x -= _origin(x)
+        _rescale(x)
+        for t in range(x.size):
+            v, i = x[t], rows[end[j] + t]
+            k = y[i]
+            high = v * v
+            low = fma(v, v, -high)
+            a, b = add(sums[0, last, k, j], sums[1, last, k, j], v, 0.0)
+            sums[0, last, k, j], sums[1, last, k, j] = a, b
+            a, b = add(squares[0, last, j], squares[1, last, j], high, low)
+            squares[0, last, j], squares[1, last, j] = a, b
+            for c in range(start[i], start[i + 1]):
+                s, w = where[c], change[c]
+                p, q = multiply_double(v, 0.0, w)
+                a, b = add(sums[0, s, k, j], sums[1, s, k, j], p, q)
+                sums[0, s, k, j], sums[1, s, k, j] = a, b
+                p, q = multiply_double(high, low, w)
+                a, b = add(squares[0, s, j], squares[1, s, j], p, q)
+                squares[0, s, j], squares[1, s, j] = a, b
+
+
+@njit(cache=True, nogil=True)
+def _sum_rows(
+    block: FloatArray,
+    origin: FloatArray,
+    y: IntArray,
+    start: IntArray,
+    where: IntArray,
+    change: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Add some rows of a tile to the sums over all rows, and to the changes of sets.
+
+    It does for every feature what `_sum_features` does; the innermost loops run over
+    features, which do not depend on each other.
+    """
+    last = squares.shape[1] - 1
+    for i in range(block.shape[0]):
+        x, k = block[i], y[i]
+        a, b, q, r = (
+            sums[0, last, k],
+            sums[1, last, k],
+            squares[0, last],
+            squares[1, last],
+        )
+        for j in range(x.size):
+            v = x[j] - origin[j]
+            high = v * v
+            low = fma(v, v, -high)
+            a[j], b[j] = add(a[j], b[j], v, 0.0)
+            q[j], r[j] = add(q[j], r[j], high, low)
         for c in range(start[i], start[i + 1]):
             s, w = where[c], change[c]
-            p, q = multiply_double(v, 0.0, w)
-            a, b = add(sums[s, k, 0], sums[s, k, 1], p, q)
-            sums[s, k, 0], sums[s, k, 1] = a, b
-            p, q = multiply_double(high, low, w)
-            a, b = add(squares[s, 0], squares[s, 1], p, q)
-            squares[s, 0], squares[s, 1] = a, b
+            a, b, q, r = sums[0, s, k], sums[1, s, k], squares[0, s], squares[1, s]
+            for j in range(x.size):
+                v = x[j] - origin[j]
+                high = v * v
+                low = fma(v, v, -high)
+                first, second = multiply_double(v, 0.0, w)
+                a[j], b[j] = add(a[j], b[j], first, second)
+                first, second = multiply_double(high, low, w)
+                q[j], r[j] = add(q[j], r[j], first, second)
+
+
+@njit(cache=True, nogil=True)
+def _add_whole(
+    sums: FloatArray,
+    squares: FloatArray,
+    whole: NDArray[np.bool_],
+    alone: NDArray[np.bool_],
+) -> None:
+    """Add the sums over all rows to the changes of each set that starts from them.
+
+    `alone` says for which sets and features the difference has too few digits.
+    """
+    n_sets = whole.size
     for s in range(n_sets):
-        if whole[s]:
-            for k in range(sums.shape[1]):
+        if not whole[s]:
+            continue
+        for k in range(sums.shape[2]):
+            for j in range(alone.shape[1]):
                 a, b = add(
-                    sums[s, k, 0],
-                    sums[s, k, 1],
-                    sums[n_sets, k, 0],
-                    sums[n_sets, k, 1],
+                    sums[0, s, k, j],
+                    sums[1, s, k, j],
+                    sums[0, n_sets, k, j],
+                    sums[1, n_sets, k, j],
                 )
-                sums[s, k, 0], sums[s, k, 1] = a, b
+                sums[0, s, k, j], sums[1, s, k, j] = a, b
+        for j in range(alone.shape[1]):
             a, b = add(
-                squares[s, 0], squares[s, 1], squares[n_sets, 0], squares[n_sets, 1]
+                squares[0, s, j],
+                squares[1, s, j],
+                squares[0, n_sets, j],
+                squares[1, n_sets, j],
             )
-            squares[s, 0], squares[s, 1] = a, b
-            if squares[s, 0] < MIN_SQUARES_SHARE * squares[n_sets, 0]:
-                _sum_alone(raw, y, counts[s], sums[s], squares[s])
+            squares[0, s, j], squares[1, s, j] = a, b
+            alone[s, j] = a < MIN_SQUARES_SHARE * squares[0, n_sets, j]
 
 
 @njit(cache=True, nogil=True)
@@ -163,37 +257,28 @@ def _minus_mean_square(
 
 
 @njit(cache=True, nogil=True)
-def block_variances(
-    columns: FloatArray,
-    y: IntArray,
+def _fill_variances(
+    sums: FloatArray,
+    squares: FloatArray,
     weight: FloatArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
-    start: IntArray,
-    where: IntArray,
-    change: FloatArray,
     within: FloatArray,
     between: FloatArray,
     against: FloatArray,
 ) -> None:
-    """Fill `within`, `between` and, unless it is empty, `against` for a block."""
+    """Fill `within`, `between` and, unless it is empty, `against` for a tile."""
     n_sets, n_classes = weight.shape
-    sums = np.empty((n_sets + 1, n_classes, 2))
-    squares = np.empty((n_sets + 1, 2))
-    for j in range(columns.shape[0]):
-        x = columns[j] - _origin(columns[j])
-        _moments(x, y, counts, whole, start, where, change, sums, squares)
+    for j in range(within.shape[0]):
         for s in range(n_sets):
             n = 0.0
             present = 0
             all_high, all_low = 0.0, 0.0
-            high, low = squares[s, 0], squares[s, 1]
+            high, low = squares[0, s, j], squares[1, s, j]
             in_high, in_low = high, low
             for k in range(n_classes):
                 if weight[s, k] > 0:
                     present += 1
                     n += weight[s, k]
-                    a, b = sums[s, k, 0], sums[s, k, 1]
+                    a, b = sums[0, s, k, j], sums[1, s, k, j]
                     all_high, all_low = add(all_high, all_low, a, b)
                     in_high, in_low = _minus_mean_square(
                         in_high, in_low, a, b, weight[s, k]
@@ -216,6 +301,111 @@ def block_variances(
                 # The deviation of the class sum from its share of the whole sum.
                 p, q = multiply_double(all_high, all_low, m)
                 p, q = divide_double(p, q, n)
-                p, q = add(sums[s, k, 0], sums[s, k, 1], -p, -q)
+                p, q = add(sums[0, s, k, j], sums[1, s, k, j], -p, -q)
                 d = p + q
                 against[j, s, k] = d * d * n / (m * (n - m))
+
+
+def tile_size(n_sets: int, n_classes: int) -> int:
+    """Return how many features are summed at a time."""
+    per_feature = 16 * (n_sets + 1) * (n_classes + 1)
+    return max(MIN_TILE, min(MAX_TILE, SUMS_BYTES // per_feature))
+
+
+def tile_variances(
+    X: Any,
+    lo: int,
+    hi: int,
+    y: IntArray,
+    weight: FloatArray,
+    sets: TrainSets,
+    within: FloatArray,
+    between: FloatArray,
+    against: FloatArray,
+) -> None:
+    """Fill `within`, `between` and, unless it is empty, `against` of features lo:hi.
+
+    Parameters
+    ----------
+    X : array or CSC matrix of shape (n, p)
+        All features; the indices of a sparse matrix are sorted.
+    lo, hi : int
+        The first feature of the tile, and the first one after it.
+    y : int array of shape (n,)
+        Class of each row.
+    weight : array of shape (S, K)
+        Weight of each class in each set.
+    sets : TrainSets
+        The training sets.
+    within, between : arrays of shape (hi - lo, S)
+        Sums of squares within classes and between class means.
+    against : array of shape (hi - lo, S, K) or (hi - lo, S, 0)
+        Sums of squares between each class and the others.
+    """
+    n_sets, n_classes = weight.shape
+    sums = np.zeros((2, n_sets + 1, n_classes, hi - lo))
+    squares = np.zeros((2, n_sets + 1, hi - lo))
+    changes = sets.start, sets.where, sets.change
+    if sparse.issparse(X):
+        _sum_features(*_stored(X, lo, hi), y, *changes, sums, squares)
+    else:
+        _sum_tile(X[:, lo:hi], y, sets, sums, squares)
+        total = squares[0, n_sets]
+        fits = (total > MIN_SQUARES) & (total < MAX_SQUARES)
+        for j in np.flatnonzero(~fits).tolist():
+            own, own_squares = (
+                np.zeros_like(sums[..., :1]),
+                np.zeros_like(squares[..., :1]),
+            )
+            stored = _stored(X, lo + j, lo + j + 1)
+            _sum_features(*stored, y, *changes, own, own_squares)
+            sums[..., j], squares[..., j] = own[..., 0], own_squares[..., 0]
+    alone = np.zeros((n_sets, hi - lo), dtype=np.bool_)
+    _add_whole(sums, squares, sets.whole, alone)
+    for s, j in np.argwhere(alone).tolist():
+        x, rows, _ = _stored(X, lo + j, lo + j + 1)
+        if x.size == len(y):
+            x -= _origin(x)
+        own, own_squares = np.empty((2, n_classes)), np.empty(2)
+        _sum_alone(x, rows, y, sets.counts[s], own, own_squares)
+        sums[:, s, :, j], squares[:, s, j] = own, own_squares
+    _fill_variances(sums, squares, weight, within, between, against)
+
+
+def _sum_tile(
+    X: Any, y: IntArray, sets: TrainSets, sums: FloatArray, squares: FloatArray
+) -> None:
+    """Add all rows of a tile of dense features, some rows at a time."""
+    origin = _origins(X)
+    step = max(1, ROWS_BYTES // (8 * X.shape[1]))
+    for first in range(0, len(X), step):
+        part = slice(first, first + step)
+        block = np.ascontiguousarray(X[part], dtype=np.float64)
+        start = sets.start[first : first + step + 1]
+        _sum_rows(block, origin, y[part], start, sets.where, sets.change, sums, squares)
+
+
+def _origins(X: Any) -> FloatArray:
+    """Return what is subtracted from each feature of a tile: `_origin` of all rows."""
+    first = X[0].astype(np.float64)
+    low, high = np.minimum(first / 2, 2 * first), np.maximum(first / 2, 2 * first)
+    near = np.ones(len(first), dtype=np.bool_)
+    step = 64
+    begin = 1
+    while begin < len(X) and near.any():  # most tiles have no such feature
+        block = X[begin : begin + step]
+        near &= (block >= low).all(axis=0) & (block <= high).all(axis=0)
+        begin, step = begin + step, min(2 * step, 4096)
+    return np.where(near, first, 0.0)
+
+
+def _stored(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the stored values of features lo:hi, their rows, and where each ends."""
+    if not sparse.issparse(X):
+        n = X.shape[0]
+        rows = np.tile(np.arange(n), hi - lo)
+        return column_block(X, lo, hi).ravel(), rows, np.arange(0, n * (hi - lo) + 1, n)
+    end = X.indptr[lo : hi + 1].astype(np.intp)
+    part = slice(end[0], end[-1])
+    rows = X.indices[part].astype(np.intp)
+    return X.data[part].astype(np.float64), rows, end - end[0]

@@ -1,4 +1,7 @@
-"""The estimators that have a name, and the most frequent class among them."""
+"""The estimators that have a name, for every kind of target.
+
+The most frequent class, which needs no features, is predicted for many splits at once.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,23 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.linear_model import LogisticRegression, RidgeCV
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVR
+from sklearn.tree import DecisionTreeRegressor
 
 from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
+from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean
 from veridical.learning.c45 import C45
+from veridical.learning.cox import CoxRidge
 from veridical.learning.dagsvm import DAGSVM
 from veridical.learning.linear_svm import LinearSVM
 from veridical.learning.many import (
@@ -23,13 +34,13 @@ from veridical.learning.many import (
     Predicted,
     Responded,
     Sizes,
-    one_hot,
     register_predict_table,
     register_respond_table,
 )
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
-from veridical.learning.tabular import TabularClassifier
+from veridical.learning.outcomes import one_hot
+from veridical.learning.tabular import TabularClassifier, TabularPredictor
 
 #: Height of indicators at which two different categories have distance 1.
 ONE_APART = math.sqrt(0.5)
@@ -55,6 +66,35 @@ def _majority() -> DummyClassifier:
     return DummyClassifier(strategy="most_frequent")
 
 
+#: Penalties of "ridge" on standardized features; the best by leave-one-out is taken.
+RIDGE_PENALTIES = tuple(10.0**k for k in range(-2, 6))
+
+
+def _ridge() -> TabularPredictor:
+    model = make_pipeline(StandardScaler(), RidgeCV(RIDGE_PENALTIES))
+    return TabularPredictor(model, scale=False)
+
+
+def _svr() -> TabularPredictor:
+    model = TransformedTargetRegressor(
+        SVR(kernel="linear"), transformer=StandardScaler()
+    )
+    return TabularPredictor(model)
+
+
+def _tree() -> TabularPredictor:
+    model = DecisionTreeRegressor(min_samples_leaf=5, random_state=0)
+    return TabularPredictor(model, scale=False)
+
+
+def _neighbours() -> TabularPredictor:
+    return TabularPredictor(KNeighborsRegressor(), categorical_weight=ONE_APART)
+
+
+def _cox() -> TabularPredictor:
+    return TabularPredictor(CoxRidge(), scale=False)
+
+
 #: Estimators by name, each with the function that makes a new one.
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
@@ -64,6 +104,29 @@ ESTIMATORS: dict[str, Callable[[], Any]] = {
     "dagsvm": _dagsvm,
     "logistic": _logistic,
     "majority": _majority,
+    "ridge": _ridge,
+    "svr": _svr,
+    "tree": _tree,
+    "knn": _neighbours,
+    "mean": DummyRegressor,
+    "cox": _cox,
+}
+
+#: The kind of target that each of them predicts, where it is not classes.
+KINDS_OF_TARGET: dict[str, Kind] = {
+    "ridge": "numbers",
+    "svr": "numbers",
+    "tree": "numbers",
+    "knn": "numbers",
+    "mean": "numbers",
+    "cox": "survival",
+}
+
+#: The estimator that verbs use where nobody names one, by kind of target.
+DEFAULT_ESTIMATORS: dict[Kind, str] = {
+    "classes": "svm",
+    "numbers": "ridge",
+    "survival": "cox",
 }
 
 #: The same estimators, as people call them; reports use these names.
@@ -75,7 +138,24 @@ NAMES = {
     "dagsvm": "DAGSVM",
     "logistic": "logistic regression",
     "majority": "majority class",
+    "ridge": "ridge regression",
+    "svr": "linear SVR",
+    "tree": "regression tree",
+    "knn": "5-NN",
+    "mean": "mean",
+    "cox": "ridge Cox model",
 }
+
+
+def estimators_for(kind: Kind) -> list[str]:
+    """List the names of the estimators that predict a kind of target.
+
+    Examples
+    --------
+    >>> estimators_for("survival")
+    ['cox']
+    """
+    return [name for name in ESTIMATORS if KINDS_OF_TARGET.get(name, "classes") == kind]
 
 
 def make_estimator(name: str) -> Any:
@@ -95,9 +175,19 @@ def make_estimator(name: str) -> Any:
         "logistic": logistic regression, C = 1, with the inputs of "svm". "majority":
         the most frequent class, whatever the features.
 
+        For targets of numbers: "ridge": ridge regression on standardized features, with
+        the penalty that is best by leave-one-out on the training samples. "svr": linear
+        support vector regression, C = 1 and epsilon = 0.1 in standard deviations of the
+        target, with the inputs of "svm". "tree": a regression tree (CART) with at least
+        5 samples in a leaf. "knn": the mean of the 5 nearest neighbours, with the
+        inputs of "1nn". "mean": the mean of the training samples, whatever the
+        features.
+
+        For survival times: "cox": :class:`CoxRidge`.
+
     Returns
     -------
-    classifier
+    estimator
         Unfitted. All but "dagsvm" take arrays or data frames with categorical features
         and missing values.
 
@@ -121,7 +211,7 @@ def make_estimator(name: str) -> Any:
         return ESTIMATORS[name]()
     raise InputError(
         f"There is no estimator {name!r}{did_you_mean(str(name), ESTIMATORS)} Use "
-        f"one of {', '.join(map(repr, ESTIMATORS))}, or pass a scikit-learn classifier."
+        f"one of {', '.join(map(repr, ESTIMATORS))}, or pass a scikit-learn estimator."
     )
 
 

@@ -1,4 +1,4 @@
-"""A classifier of numbers, adapted to tables with categorical features."""
+"""Estimators of numbers, adapted to tables with categorical features."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
+from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
@@ -37,7 +39,170 @@ def _has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(self.estimator, name)
 
 
-class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimator):
+class TabularModel(MixedFeatures, BaseEstimator):
+    """What estimators of tables share: a matrix of numbers, and the scale of it."""
+
+    def __init__(
+        self,
+        estimator: Any,
+        *,
+        scale: bool = True,
+        categorical_weight: float | None = 1.0,
+        categorical_features: Any = "from_dtype",
+    ) -> None:
+        self.estimator = estimator
+        self.scale = scale
+        self.categorical_weight = categorical_weight
+        self.categorical_features = categorical_features
+
+    def _learn(self, X: Any) -> tuple[FloatArray, BoolArray]:
+        """Encode the training samples, and learn the scale and the categories."""
+        table = encode(X, self.categorical_features)
+        validate_data(self, X, skip_check_array=True)  # names and number of features
+        if table.is_sparse:
+            raise InputError(
+                f"{type(self).__name__} cannot use sparse data; use X.toarray()."
+            )
+        self._categories = table.categories
+        values = np.asarray(table.values, dtype=np.float64)
+        self._expansion = None
+        if self.categorical_weight is not None:
+            self._expansion = Expansion.learn(
+                values,
+                table.categorical,
+                scale=self.scale,
+                weight=self.categorical_weight,
+            )
+        return self._matrix(values), table.categorical
+
+    def _encoded(self, X: Any) -> FloatArray:
+        check_is_fitted(self)
+        if getattr(X, "ndim", 2) == 2:  # else encode raises, with advice how to reshape
+            validate_data(self, X, skip_check_array=True, reset=False)
+        values = encode(X, categories=self._categories).values
+        return self._matrix(_mark_unseen(values, X, self._categories))
+
+    def _matrix(self, values: FloatArray) -> FloatArray:
+        values = np.asarray(values, dtype=np.float64)
+        return values if self._expansion is None else self._expansion.matrix(values)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        return tags
+
+
+class TabularPredictor(TabularModel):
+    """A regressor or survival model, adapted to categorical and missing values.
+
+    Parameters
+    ----------
+    estimator : regressor, or estimator of survival times
+        Learns from the resulting matrix.
+    scale : bool, default=True
+        Map each numeric feature to [0, 1] by its training minimum and maximum.
+    categorical_weight : float or None, default=1.0
+        Height of the indicators of a categorical feature.
+    categorical_features : "from_dtype", None, bool mask, indices or names
+        Which features are categorical.
+
+    Attributes
+    ----------
+    estimator_ : estimator
+        The fitted estimator.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+
+    Notes
+    -----
+    A missing number is replaced by the training mean; in a categorical feature,
+    "missing" is a category of its own. A category that does not occur in training has
+    indicators that are all zero.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from veridical.learning import make_estimator
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, None, 9.0], "kind": ["a", "a", "b", "b"]})
+    >>> make_estimator("tree").fit(X, [1.5, 1.5, 3.0, 3.0]).predict(X)
+    array([2.25, 2.25, 2.25, 2.25])
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the scaling and the estimator.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            May hold categorical features and missing values.
+        y : array-like of shape (n_samples,)
+            Numbers, or events and times.
+        """
+        matrix, _ = self._learn(X)
+        self.estimator_ = clone(self.estimator).fit(matrix, y)
+        return self
+
+    def predict(self, X: Any) -> FloatArray:
+        """Predict the number, or the risk, of each sample.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples, with the features of `fit`.
+        """
+        samples = self._encoded(X)
+        return np.asarray(self.estimator_.predict(samples))
+
+    @available_if(_has("score"))
+    def score(self, X: Any, y: Any) -> float:
+        """Return the score of the estimator: R² of numbers, concordance of risks.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples, with the features of `fit`.
+        y : array-like of shape (n_samples,)
+            As in `fit`.
+        """
+        samples = self._encoded(X)
+        return float(self.estimator_.score(samples, y))
+
+    @available_if(_has("predict_survival_function"))
+    def predict_survival_function(
+        self, X: Any, return_array: bool = False
+    ) -> NDArray[Any]:
+        """Return the probability to survive beyond each time, as the estimator does.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Samples, with the features of `fit`.
+        return_array : bool, default=False
+            Whether to return the values at `unique_times_` instead of functions.
+        """
+        samples = self._encoded(X)
+        return np.asarray(
+            self.estimator_.predict_survival_function(
+                samples, return_array=return_array
+            )
+        )
+
+    @property
+    def unique_times_(self) -> FloatArray:
+        """Times of the values of `predict_survival_function`."""
+        check_is_fitted(self)
+        return np.asarray(self.estimator_.unique_times_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        own = get_tags(self.estimator)
+        tags.estimator_type = own.estimator_type
+        tags.regressor_tags = own.regressor_tags
+        tags.target_tags = own.target_tags
+        return tags
+
+
+class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
     """A classifier of numbers, adapted to categorical features and missing values.
 
     Parameters
@@ -78,19 +243,6 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
     ['n', 'n', 'y', 'y']
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        *,
-        scale: bool = True,
-        categorical_weight: float | None = 1.0,
-        categorical_features: Any = "from_dtype",
-    ) -> None:
-        self.estimator = estimator
-        self.scale = scale
-        self.categorical_weight = categorical_weight
-        self.categorical_features = categorical_features
-
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the scaling and the classifier.
 
@@ -101,24 +253,16 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         y : array-like of shape (n_samples,)
             Class labels.
         """
-        table = encode(X, self.categorical_features)
-        validate_data(self, X, skip_check_array=True)  # names and number of features
-        _, y = check_X_y(np.zeros((len(table.values), 1)), y)
+        matrix, categorical = self._learn(X)
+        _, y = check_X_y(np.zeros((len(matrix), 1)), y)
         check_classification_targets(y)
-        self._categories = table.categories
-        values = np.asarray(table.values, dtype=np.float64)
         self.classes_, self._labels, codes = number_by_frequency(y)
-        model, categorical = clone(self.estimator), table.categorical
+        model = clone(self.estimator)
         if self.categorical_weight is None:
-            self._expansion = None
             model.set_params(
                 categorical_features=categorical if categorical.any() else None
             )
-        else:
-            self._expansion = Expansion.learn(
-                values, categorical, scale=self.scale, weight=self.categorical_weight
-            )
-        self.estimator_ = model.fit(self._matrix(values), codes)
+        self.estimator_ = model.fit(matrix, codes)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -169,17 +313,6 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
         if values.ndim == 1:
             return values if self._labels[1] == self.classes_[1] else -values
         return values[:, np.argsort(self._labels)]
-
-    def _encoded(self, X: Any) -> FloatArray:
-        check_is_fitted(self)
-        if getattr(X, "ndim", 2) == 2:  # else encode raises, with advice how to reshape
-            validate_data(self, X, skip_check_array=True, reset=False)
-        values = encode(X, categories=self._categories).values
-        return self._matrix(_mark_unseen(values, X, self._categories))
-
-    def _matrix(self, values: FloatArray) -> FloatArray:
-        values = np.asarray(values, dtype=np.float64)
-        return values if self._expansion is None else self._expansion.matrix(values)
 
     # -- many training sets ----------------------------------------------------------
 
@@ -311,11 +444,6 @@ class TabularClassifier(PredictMany, MixedFeatures, ClassifierMixin, BaseEstimat
                 )
             )
         return answers
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        return tags
 
 
 def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> Outputs:

@@ -703,6 +703,22 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
     )
 
 
+def list_score(
+    scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
+) -> tuple[str, ...]:
+    """List a score for a table of scores; `kind` is that of its interval."""
+    info = read_info(scoring)
+    return (
+        info.full_label,
+        info.write(found["value"]),
+        info.write_range(found["low"], found["high"]),
+        *kind,
+        info.averaging,
+        info.write(info.chance),
+        "more" if info.greater_is_better else "less",
+    )
+
+
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
     """Return what guessing reaches as a level; nothing where that is not known."""
     if scoring.chance is None:

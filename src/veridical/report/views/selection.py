@@ -44,6 +44,7 @@ from veridical.report.view import (
     answer,
     bounded,
     data_facts,
+    list_score,
     majority,
     on_majority,
     paragraph,
@@ -363,20 +364,10 @@ def show(record: Selection) -> View:
 
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
-    rows = []
-    for one in s["scores"]:
-        info, found = read_info(one["scoring"]), one["score"]
-        rows.append(
-            (
-                info.full_label,
-                info.write(found["value"]),
-                info.write_range(found["low"], found["high"]),
-                one["interval"] or "none valid",
-                info.averaging,
-                info.write(info.chance),
-                "more" if info.greater_is_better else "less",
-            )
-        )
+    rows = [
+        list_score(one["scoring"], one["score"], one["interval"] or "none valid")
+        for one in s["scores"]
+    ]
     heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
