@@ -16,6 +16,7 @@ from veridical._core.errors import InputError
 from veridical._core.scoring import Score
 from veridical._core.seeds import seeded
 from veridical._core.table import Table
+from veridical._core.targets import Kind
 from veridical._core.text import listed
 from veridical._core.validation import count_features
 from veridical.evaluation.engine import Procedure, set_size
@@ -33,10 +34,15 @@ _SELECTORS = ("anova", "mrmr", "relieff", "information-gain", "fcbf", "hsic")
 _N_SELECTORS = 3
 #: Cost above which a selector is not tried by default: n**power * p.
 _LARGEST_COST = 4e9
-#: Estimators by default, in order of preference, and how many of them.
-_ESTIMATORS = ("svm", "nb", "logistic")
-#: The estimator that ignores the features.
-_BASELINE = "majority"
+#: Estimators by default.
+_ESTIMATORS: dict[Kind, tuple[str, ...]] = {
+    "classes": ("svm", "nb", "logistic"),
+    "numbers": ("ridge", "knn", "tree"),
+    "survival": ("cox",),
+}
+#: The estimators that ignore the features; for survival, no order at all is known to
+#: have concordance 0.5.
+_BASELINES: dict[Kind, str] = {"classes": "majority", "numbers": "mean"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,7 +108,7 @@ class Candidates:
         """Return the names of selector and estimator of a candidate."""
         selector, estimator = self.owners[place.procedure]
         if estimator is None:
-            return NO_FEATURES, name_of(_BASELINE)
+            return NO_FEATURES, name_of(self.procedures[place.procedure].estimator)
         chosen = NO_SELECTION if selector is None else self.selectors[selector].name
         return chosen, self.estimators[estimator].name
 
@@ -166,7 +172,7 @@ def read_candidates(
         Whether to add the candidates without selection, and without features.
     """
     read = _read_selectors(selectors, table, root)
-    learners = _read_estimators(estimators, scores, root)
+    learners = _read_estimators(estimators, table.kind, scores, root)
     counts = _read_sizes(sizes, table)
     procedures: list[Procedure] = []
     owners: list[tuple[int | None, int | None]] = []
@@ -178,8 +184,9 @@ def read_candidates(
         for e, learner in enumerate(learners):
             procedures.append(Procedure(learner.made))
             owners.append((None, e))
-        procedures.append(Procedure(make_estimator(_BASELINE)))
-        owners.append((None, None))
+        if table.kind in _BASELINES:
+            procedures.append(Procedure(make_estimator(_BASELINES[table.kind])))
+            owners.append((None, None))
     return Candidates(read, learners, counts, tuple(procedures), tuple(owners))
 
 
@@ -251,10 +258,21 @@ def _with_different_names(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]
 
 
 def _read_estimators(
-    given: Any, scores: Sequence[Score], root: int
+    given: Any, kind: Kind, scores: Sequence[Score], root: int
 ) -> tuple[Named, ...]:
     if isinstance(given, str) and given == "auto":
-        given = [name for name in _ESTIMATORS if _answers(name, scores)]
+        given = [name for name in _ESTIMATORS[kind] if _answers(name, scores)]
+    return tuple(Named(name, seeded(made, root)) for name, made in _name_learners(given))
+
+
+def read_learners(given: Any) -> list[Any]:
+    """Read the estimators that a user named; none for "auto"."""
+    if isinstance(given, str) and given == "auto":
+        return []
+    return [made for _, made in _name_learners(given)]
+
+
+def _name_learners(given: Any) -> list[tuple[str, Any]]:
     if isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Mapping):
         given = [given]  # one estimator with its grid
     if isinstance(given, Mapping):
@@ -272,10 +290,9 @@ def _read_estimators(
         ]
     if not parts:
         raise InputError("estimators is empty; pass an estimator, or several.")
-    return tuple(
-        Named(name, seeded(read_estimator(made), root))
-        for name, made in _with_different_names(parts)
-    )
+    return [
+        (name, read_estimator(made)) for name, made in _with_different_names(parts)
+    ]
 
 
 def _answers(name: str, scores: Sequence[Score]) -> bool:

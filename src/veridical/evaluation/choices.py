@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray
 from veridical._core.defaults import CONFIDENCE
@@ -208,6 +209,10 @@ class Choice(Record):
         For nested cross-validation, the corrected score by the bootstrap.
     fold_winners : tuple of str
         For nested cross-validation, the winner of every outer split.
+    predictions : array of shape (n_repeats, n_test)
+        Out-of-sample predictions of the tested samples, in the order of X, for every
+        repeat of the cross-validation: of the winner or, for nested cross-validation,
+        of the winner that each outer training set chose.
     notes : tuple of str
         What is doubtful, in sentences.
     settings : mapping of str to str or number
@@ -243,6 +248,7 @@ class Choice(Record):
     n_planned: int = 0
     by_bbc: Interval | None = None
     fold_winners: tuple[str, ...] = ()
+    predictions: NDArray[Any] | None = None
     notes: tuple[str, ...] = ()
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
@@ -304,7 +310,7 @@ class Choice(Record):
     def interval(
         self,
         confidence: float = CONFIDENCE,
-        kind: Literal["sampling", "percentile"] = "sampling",
+        kind: Literal["sampling", "percentile"] | None = None,
     ) -> tuple[float, float]:
         """Compute an interval for the score of the winner on new samples.
 
@@ -312,17 +318,18 @@ class Choice(Record):
         ----------
         confidence : float, default=0.95
             Nominal coverage; `coverage` has the measured one.
-        kind : {"sampling", "percentile"}, default="sampling"
-            "sampling" has the sampling error of the score of one candidate, around the
-            corrected score. "percentile" are the percentiles of the scores outside the
-            bootstrap draws, which cover more often than they should.
+        kind : {"sampling", "percentile"}, optional
+            "percentile" are the percentiles of the scores outside the bootstrap draws,
+            the default for "bbc". "sampling" has the sampling error of the score of one
+            candidate, around the corrected score, the default for "nested".
 
         Returns
         -------
         low, high : float
             Inside the range of the score, and never equal.
         """
-        return self.corrected.interval(confidence, kind)
+        default = "percentile" if self.correction == "bbc" else "sampling"
+        return self.corrected.interval(confidence, kind or default)
 
     def checklist(
         self, name: Literal["tripod+ai", "reforms"] = "tripod+ai"

@@ -24,10 +24,9 @@ from veridical._core.interrupts import interrupt_event
 from veridical._core.numbers import count
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike
-from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Outputs, Score, read_scoring
+from veridical._core.scoring import Outputs, Score, observed_of, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, stream
 from veridical._core.splits import Split, describe_splits
 from veridical._core.table import Table
@@ -53,6 +52,7 @@ from veridical.evaluation.candidates import (
     Candidates,
     Place,
     read_candidates,
+    read_learners,
     selected_on_folds,
 )
 from veridical.evaluation.choices import (
@@ -81,6 +81,7 @@ from veridical.evaluation.pooling import (
     row_scores,
 )
 from veridical.evaluation.prediction_store import PredictionStore
+from veridical.evaluation.reading import read_problem
 from veridical.evaluation.records import SelectedFeature
 from veridical.evaluation.signatures import find_stand_ins, replace_by_stand_ins
 from veridical.evaluation.stability import stability
@@ -89,6 +90,10 @@ from veridical.evaluation.stability import stability
 _LEAST_TESTED = 20
 #: Folds of the inner cross-validation where those of the outer one cannot serve.
 _INNER_FOLDS = 5
+#: Folds; with more, nested cross-validation has to be asked for.
+_MOST_FOLDS = 20
+#: Bootstrap draws, and those of a score that only scikit-learn computes.
+_DRAWS, _FEW_DRAWS = 1000, 200
 #: Bootstrap draws that decide which candidates are dropped.
 _DROPPING_DRAWS = 500
 
@@ -104,11 +109,11 @@ def choose(
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     groups: Any = None,
-    correction: Correction = "bbc",
+    correction: Literal["auto", "bbc", "nested"] = "auto",
     inner_cv: CVLike | None = None,
     drop: float | None = None,
     baselines: bool = True,
-    n_bootstrap: int = 1000,
+    n_bootstrap: int | None = None,
     store: str | Path | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -146,12 +151,14 @@ def choose(
     groups : array-like of shape (n_samples,), optional
         Samples that belong together: never on both sides of a split, and drawn together
         by the bootstrap.
-    correction : {"bbc", "nested"}, default="bbc"
+    correction : {"auto", "bbc", "nested"}, default="auto"
         "bbc" draws from the predictions and costs nearly nothing. It estimates the
-        score of choosing the best candidate, on samples that the choice did not see.
-        "nested" repeats the whole choice inside every training set, and estimates the
-        score of this procedure; it takes about half as many times the work as there are
-        folds.
+        score of the best candidate on samples outside the draw that chose it. Models
+        were trained on these samples, though, so with few samples and many candidates
+        it is still too good. "nested" repeats the whole choice inside every training
+        set, and estimates the score of this procedure; it takes about half as many
+        times the work as there are folds. "auto" is "nested" where `cv` has 3 to 20
+        folds, and "bbc" otherwise, or if `drop` is given.
     inner_cv : optional
         Splits of the training sets for "nested". By default the folds of `cv` serve:
         without fold i, the other folds are left out one by one, and the model without
@@ -162,8 +169,9 @@ def choose(
     baselines : bool, default=True
         Whether to add every estimator without selection, and the estimator that ignores
         the features.
-    n_bootstrap : int, default=1000
-        Number of bootstrap draws.
+    n_bootstrap : int, optional
+        Number of bootstrap draws; by default 1000, or 200 for a score that only
+        scikit-learn computes, which takes long.
     store : str or Path, optional
         A file to keep the predictions in; the same call goes on from there.
     random_state : int, numpy random generator or None
@@ -217,7 +225,7 @@ def choose(
     >>> round(found.naive_score, 2), round(found.score, 2), len(found.candidates)
     (0.57, 0.48, 15)
     """
-    table = read_table(X, y, name=name)
+    table = read_problem(read_learners(estimators), X, y, name=name)
     search = Search(
         selectors=selectors,
         sizes=sizes,
@@ -255,11 +263,11 @@ class Search:
     estimators: Any = "auto"
     scoring: Any = None
     cv: Any = 10
-    correction: Correction = "bbc"
+    correction: Literal["auto", "bbc", "nested"] = "auto"
     inner_cv: Any = None
     drop: float | None = None
     baselines: bool = True
-    n_bootstrap: int = 1000
+    n_bootstrap: int | None = None
     store: str | Path | None = None
     random_state: Any = None
     n_jobs: int | None = None
@@ -268,12 +276,13 @@ class Search:
 
     def check(self) -> None:
         """Raise if a parameter is not possible."""
-        check_count("n_bootstrap", self.n_bootstrap, 2)
-        if self.correction not in ("bbc", "nested"):
+        if self.n_bootstrap is not None:
+            check_count("n_bootstrap", self.n_bootstrap, 2)
+        if self.correction not in ("auto", "bbc", "nested"):
             raise InputError(
-                f"correction={self.correction!r} must be 'bbc' or 'nested'."
+                f"correction={self.correction!r} must be 'auto', 'bbc' or 'nested'."
             )
-        if self.inner_cv is not None and self.correction != "nested":
+        if self.inner_cv is not None and self.correction == "bbc":
             raise InputError(
                 "inner_cv is for correction='nested'; leave it out, or use 'nested'."
             )
@@ -284,12 +293,24 @@ class Search:
                 f"drop={self.drop!r} must be a share of bootstrap draws above 0.5 and "
                 "below 1, such as 0.99."
             )
-        for what, given in (("store", self.store), ("correction='nested'", None)):
-            if given is not None or (given is None and self.correction == "nested"):
-                raise InputError(
-                    f"drop evaluates candidates fold by fold, which {what} does not "
-                    "allow; leave one of them out."
-                )
+        nested = self.correction == "nested" or self.inner_cv is not None
+        if self.store is not None or nested:
+            what = "correction='nested'" if nested else "store"
+            raise InputError(
+                f"drop evaluates candidates fold by fold, which {what} does not allow; "
+                "leave one of them out."
+            )
+
+    def decide(self, splits: Sequence[Split], pooling: Pooling) -> Correction:
+        """Decide between "bbc" and "nested" where nobody did."""
+        if self.correction != "auto":
+            return self.correction
+        if self.drop is not None:
+            return "bbc"
+        if self.inner_cv is not None:
+            return "nested"
+        few = len(splits) <= _MOST_FOLDS * pooling.n_layers
+        return "nested" if few and _repeats(splits, pooling) else "bbc"
 
     def run(self, table: Table, stop: threading.Event) -> Choice:
         """Evaluate all candidates, choose, and correct the score.
@@ -303,10 +324,10 @@ class Search:
         """
         self.check()
         root = root_seed(self.random_state)
-        scores = read_scoring(self.scoring, table.target.classes)
+        scores = read_scoring(self.scoring, table.target)
         refuse_models(scores)
-        method = read_cv(self.cv, table.n_samples)
-        splits = method.split(table.labels, root)
+        method = read_cv(self.cv, table.n_samples, table.kind)
+        splits = method.split(table.target.strata, root)
         notes.refuse_training_of_one_class(table, splits)
         remarks = notes.warn_of_splits(
             method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=5
@@ -323,7 +344,8 @@ class Search:
             baselines=self.baselines,
         )
         nested = None
-        if self.correction == "nested":
+        correction = self.decide(splits, pooling)
+        if correction == "nested":
             nested = Nested.plan(self.inner_cv, table, splits, pooling, root)
         run = Workers(self.n_jobs, self.progress)
         work = _Work(candidates, table, splits, scores, run, pooling, stop)
@@ -336,6 +358,9 @@ class Search:
                 work.evaluate(kept)
         else:
             work.evaluate(None)
+        n_bootstrap = self.n_bootstrap
+        if n_bootstrap is None:
+            n_bootstrap = _DRAWS if scores[0].compute is not None else _FEW_DRAWS
         settings = {
             "selectors": ", ".join(one_line(one.made) for one in candidates.selectors),
             "estimators": ", ".join(
@@ -344,18 +369,18 @@ class Search:
             "sizes": ", ".join(map(str, candidates.sizes)) or "what selectors keep",
             "cross-validation": describe_splits(method),
             "scoring": ", ".join(one.label for one in scores),
-            "correction": self._describe_correction(nested),
+            "correction": self._describe_correction(nested, n_bootstrap),
             "random_state": root,
             "table sha256": table.sha256(),
         }
-        return _Answer(work, root, self.n_bootstrap, self.correction, nested).record(
+        return _Answer(work, root, n_bootstrap, correction, nested).record(
             table.summary(self.name), (*remarks, *work.notes), settings
         )
 
-    def _describe_correction(self, nested: Nested | None) -> str:
+    def _describe_correction(self, nested: Nested | None, n_draws: int) -> str:
         if nested is None:
             dropped = "" if self.drop is None else f", dropping at {self.drop:g}"
-            return f"bootstrap of the predictions, {self.n_bootstrap} draws{dropped}"
+            return f"bootstrap of the predictions, {n_draws} draws{dropped}"
         return f"nested cross-validation; {nested.words}"
 
 
@@ -544,10 +569,13 @@ class _Work:
             rankings = list(orders[p])
         return Evaluation(
             [o.codes for o in outputs],
-            [self.table.y[split.test] for split in self.splits],
+            [
+                observed_of(self.table.target, split.test, split.train)
+                for split in self.splits
+            ],
             rankings,
             outputs=outputs if one.responses else [],
-            classes=self.table.target.classes,
+            classes=self.table.classes,
             estimator=one.estimator,
         )
 
@@ -688,11 +716,11 @@ class Nested:
         words = ""
         for s, split in enumerate(splits):
             rows = np.unique(split.train)
-            method = read_cv(inner_cv, len(rows))
+            method = read_cv(inner_cv, len(rows), table.kind)
             words = f"inner splits: {describe_splits(method)}"
             seed = int(stream(root, Purpose.INNER_FOLDS, s).generate_state(1)[0])
             parts = []
-            for one in method.split(table.labels[rows], seed):
+            for one in method.split(table.target.strata[rows], seed):
                 parts.append(SplitPart(len(splits) + len(made), rows[one.test]))
                 made.append(
                     Split(rows[one.test], table.n_samples, np.sort(rows[one.train]))
@@ -761,7 +789,8 @@ class _Answer:
             drawn.outside,
             float(drawn.naive[drawn.best]),
         )
-        value, winners, by_bbc = drawn.estimate, (), None
+        value, by_bbc = drawn.estimate, None
+        winners: list[Place] = [best] * len(work.pooling.parts)
         if self.nested is not None:
             value, winners = self._score_nested(places, score)
             by_bbc = _signed(Interval(own.value, *own.interval()), score.sign)
@@ -791,7 +820,8 @@ class _Answer:
             other_scores=self._other_scores(best, units),
             n_planned=len(found) + work.stopped_before,
             by_bbc=by_bbc,
-            fold_winners=tuple(winners),
+            fold_winners=tuple(map(self._label, winners)) if self.nested else (),
+            predictions=self._predictions(winners),
             notes=remarks,
             settings=settings,
         )
@@ -962,7 +992,7 @@ class _Answer:
 
     def _score_nested(
         self, places: Sequence[Place], score: Score
-    ) -> tuple[float, list[str]]:
+    ) -> tuple[float, list[Place]]:
         """Choose inside every outer training set, and score the winners outside."""
         assert self.nested is not None
         work, table = self.work, self.work.table
@@ -977,10 +1007,22 @@ class _Answer:
             value = outside.score(np.ones((1, len(alone.rows))), [0])[0, 0]
             values.append(float(value))
             sizes.append(len(part.rows))
-            winners.append(self._label(best))
+            winners.append(best)
         if score.pooled:
             return float(np.average(values, weights=sizes)), winners
         return float(np.nanmean(values)), winners
+
+    def _predictions(self, winners: Sequence[Place]) -> Any:
+        """Return the predictions of the winner of every split, as labels."""
+        work = self.work
+        found: Any = None
+        for s, place in enumerate(winners):
+            codes = work.done[place.procedure].predictions[s][place.size]
+            if found is None:
+                shape = (work.pooling.n_layers, work.pooling.rows.size)
+                found = np.empty(shape, dtype=codes.dtype)
+            found[work.pooling.layers[s], work.pooling.columns[s]] = codes
+        return work.table.classes[found] if work.table.kind == "classes" else found
 
     def _label(self, place: Place) -> str:
         candidates = self.work.candidates

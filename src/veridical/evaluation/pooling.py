@@ -16,18 +16,23 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.scoring import Outputs, Score
+from veridical._core.scoring import Outputs, Score, observed_of
 from veridical._core.table import Table
+from veridical._core.targets import Numbers, Survival
 from veridical.evaluation.bias_correction import (
     AnyScores,
     AreaScores,
+    ExplainedScores,
     MeanScores,
+    PairScores,
     RowScores,
 )
 from veridical.evaluation.engine import Evaluation
 
 #: Scores that are means over the samples of some classes, or of means over classes.
 _BY_CLASS = ("balanced_accuracy", "sensitivity", "recall", "specificity")
+#: Samples; with more, pairs of them take too much memory.
+_MOST_PAIRED = 4000
 
 
 class SplitPart(NamedTuple):
@@ -153,14 +158,26 @@ def row_scores(
     RowScores
         Greater is better.
     """
-    y, n_classes = table.y[rows], table.n_classes
     everyone = np.ones((1, len(rows)), dtype=np.bool_)
+    target = table.target
     if score.is_accuracy:
-        return MeanScores(_hits(predicted, y), everyone)
+        return MeanScores(_hits(predicted, table.y[rows]), everyone)
     if score.name in _BY_CLASS and score.threshold is None:
+        y = table.y[rows]
         return MeanScores(_hits(predicted, y), _classes_of(score, table, y))
+    if score.name == "r2" and isinstance(target, Numbers):
+        y_numbers = target.values[rows]
+        errors = [((one.codes - y_numbers) ** 2).mean(axis=0) for one in predicted]
+        return ExplainedScores(y_numbers, np.stack(errors, axis=1))
+    if (
+        score.name == "concordance"
+        and isinstance(target, Survival)
+        and len(rows) <= _MOST_PAIRED
+    ):
+        risks = np.stack([one.codes for one in predicted], axis=1)
+        return PairScores(_comparable(target.take(rows)), risks)
     responses = [score.response(one) for one in estimators]
-    if score.name == "roc_auc" and n_classes == 2:
+    if score.name == "roc_auc" and table.n_classes == 2:
         values = np.stack(
             [
                 _for_second_class(one, response)
@@ -168,8 +185,8 @@ def row_scores(
             ],
             axis=1,
         )
-        return AreaScores(y == 1, values)
-    whole = _Compute(score, predicted, responses, y, table.target.classes)
+        return AreaScores(table.y[rows] == 1, values)
+    whole = _Compute(score, predicted, responses, rows, table)
     if score.pooled:
         alone = np.arange(len(rows))[:, np.newaxis]
         values = np.array(
@@ -177,6 +194,14 @@ def row_scores(
         )
         return MeanScores(values, everyone)
     return AnyScores(len(predicted), whole)
+
+
+def _comparable(target: Survival) -> NDArray[np.bool_]:
+    """Return the pairs in which the first sample is known to have its event first."""
+    later = target.time[:, np.newaxis] < target.time
+    # At the same time, a sample that is censored survived the one with the event.
+    same = target.time[:, np.newaxis] == target.time
+    return target.event[:, np.newaxis] & (later | (same & ~target.event))
 
 
 def _hits(predicted: Sequence[Outputs], y: IntArray) -> FloatArray:
@@ -188,7 +213,7 @@ def _classes_of(score: Score, table: Table, y: IntArray) -> NDArray[np.bool_]:
     """Return the samples over which a score is a mean, a row for each mean."""
     if score.name == "balanced_accuracy":
         return y == np.arange(table.n_classes)[:, np.newaxis]
-    positive = y == score.place_of_positive(table.target.classes)
+    positive = y == score.place_of_positive(table.classes)
     own = ~positive if score.name == "specificity" else positive
     return own[np.newaxis]
 
@@ -209,17 +234,16 @@ class _Compute:
     score: Score
     predicted: Sequence[Outputs]
     responses: Sequence[str | None]
-    y: IntArray
-    classes: NDArray[Any]
+    rows: IntArray
+    table: Table
 
     def __call__(self, candidate: int, samples: IntArray) -> float:
         outputs, response = self.predicted[candidate], self.responses[candidate]
+        everyone = np.arange(self.table.n_samples)
+        y = observed_of(self.table.target, self.rows[samples], everyone)
         values = [
             self.score.of_outputs(
-                self.y[samples],
-                outputs.take(layer).take(samples),
-                self.classes,
-                response,
+                y, outputs.take(layer).take(samples), self.table.classes, response
             ).value
             for layer in range(len(outputs.codes))
         ]

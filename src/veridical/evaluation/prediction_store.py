@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -18,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 
 from veridical._core.canonical import canonical
-from veridical._core.scoring import Outputs
+from veridical._core.scoring import Outputs, observed_of
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import one_line
@@ -125,9 +124,12 @@ class PredictionStore:
         ]
         return Evaluation(
             [one.codes for one in outputs],
-            [self._table.y[split.test] for split in self._splits],
+            [
+                observed_of(self._table.target, split.test, split.train)
+                for split in self._splits
+            ],
             rankings,
             outputs=outputs if procedure.responses else [],
-            classes=self._table.target.classes,
+            classes=self._table.classes,
             estimator=procedure.estimator,
         )
