@@ -15,6 +15,8 @@ folds are pooled.
 The classifier of a training set that lacks a class is passed to the scorer with all
 classes of the data, the absent ones with probability 0.
 
+A sample of weight 3 counts as three equal samples in every score.
+
 ======  ==========================================================  ================
 symbol  meaning                                                     shape
 ======  ==========================================================  ================
@@ -23,6 +25,7 @@ y       true classes, as places among the sorted classes; numbers;  (n,)
 codes   predicted classes; predicted numbers; predicted risks       (n,)
 values  probabilities (n, K); decision values, (n,) for two classes
 k       place of the positive class of a score for two classes
+w       weights of the samples, or None                             (n,)
 ======  ==========================================================  ================
 """
 
@@ -210,6 +213,16 @@ class ScoreInfo(_NamedScore):
     chance: float | None = None
 
     @property
+    def guessing(self) -> str:
+        """What is predicted for every sample where nothing was learned, in words."""
+        known = SCORES.get(self.name.partition("@")[0])
+        kind = known.kind if known is not None else "classes"
+        if kind == "numbers":
+            center = "median" if self.name == "mean_absolute_error" else "mean"
+            return f"the {center} of all samples"
+        return "the shares of the classes" if kind == "classes" else "the same risk"
+
+    @property
     def range(self) -> tuple[float, float]:
         """The smallest and the largest possible value."""
         return self.low, self.high
@@ -291,57 +304,101 @@ def write_number(value: float, *, signed: bool = False) -> str:
 # -- scores of predictions -------------------------------------------------------------
 
 
-def _confusion(y: IntArray, codes: IntArray, n_classes: int) -> FloatArray:
+def weighted_mean(values: NDArray[Any], weights: FloatArray | None) -> Any:
+    """Compute the mean over the last axis; NaN where all weights are 0."""
+    if weights is None:
+        return values.mean(axis=-1)
+    total = weights.sum()
+    sums = values @ weights
+    return sums / total if total > 0 else np.full(np.shape(sums), math.nan)[()]
+
+
+def _counts(codes: IntArray, n_classes: int, w: FloatArray | None) -> FloatArray:
+    return np.bincount(codes, weights=w, minlength=n_classes).astype(np.float64)
+
+
+def _confusion(
+    y: IntArray, codes: IntArray, n_classes: int, w: FloatArray | None
+) -> FloatArray:
     known = codes >= 0  # a label that no class has is always wrong
     flat = y[known] * n_classes + codes[known]
-    counts = np.bincount(flat, minlength=n_classes * n_classes)
-    return counts.reshape(n_classes, n_classes).astype(np.float64)
+    counts = _counts(flat, n_classes * n_classes, None if w is None else w[known])
+    return counts.reshape(n_classes, n_classes)
 
 
-def _accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    return float(np.mean(y == codes))
+def _share(hits: NDArray[np.bool_], w: FloatArray | None) -> float:
+    return float(weighted_mean(hits, w)) if hits.size else 0.0
 
 
-def _balanced_accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    sizes = np.bincount(y, minlength=n_classes)
-    right = np.bincount(y[y == codes], minlength=n_classes)
+def _of(w: FloatArray | None, rows: NDArray[np.bool_]) -> FloatArray | None:
+    return None if w is None else w[rows]
+
+
+def _accuracy(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return float(weighted_mean(y == codes, w))
+
+
+def _balanced_accuracy(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    sizes = _counts(y, n_classes, w)
+    hits = y == codes
+    right = _counts(y[hits], n_classes, _of(w, hits))
     there = sizes > 0
     return float(np.mean(right[there] / sizes[there]))
 
 
-def _matthews(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    table = _confusion(y, codes, n_classes)
+def _matthews(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    table = _confusion(y, codes, n_classes, w)
     true, named, n = table.sum(axis=1), table.sum(axis=0), table.sum()
     both = np.trace(table) * n - true @ named
     product = (n * n - named @ named) * (n * n - true @ true)
     return float(both / math.sqrt(product)) if product > 0 else 0.0
 
 
-def _f1(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _f1(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true, named = y == k, codes == k
-    total = np.count_nonzero(true) + np.count_nonzero(named)
-    return 2 * np.count_nonzero(true & named) / total if total else 0.0
+    if w is None:
+        total = float(np.count_nonzero(true) + np.count_nonzero(named))
+        both = float(np.count_nonzero(true & named))
+    else:
+        total, both = true @ w + named @ w, (true & named) @ w
+    return 2 * both / total if total else 0.0
 
 
-def _precision(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _precision(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     named = codes == k
-    return float(np.mean(y[named] == k)) if named.any() else 0.0
+    return _share(y[named] == k, _of(w, named))
 
 
-def _sensitivity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _sensitivity(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true = y == k
-    return float(np.mean(codes[true] == k)) if true.any() else 0.0
+    return _share(codes[true] == k, _of(w, true))
 
 
-def _specificity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _specificity(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true = y != k
-    return float(np.mean(codes[true] != k)) if true.any() else 0.0
+    return _share(codes[true] != k, _of(w, true))
 
 
 # -- scores of probabilities and decision values ---------------------------------------
 
 
-def area_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> float:
+def area_under_roc(
+    positive: NDArray[np.bool_], values: FloatArray, w: FloatArray | None = None
+) -> float:
     """Compute the area under the ROC curve; equal values count one half.
 
     Parameters
@@ -350,14 +407,30 @@ def area_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> float:
         Which samples are of the positive class.
     values : array of shape (n,)
         The greater, the more likely positive.
+    w : array of shape (n,), optional
+        Weights of the samples.
     """
-    above, below = values[positive], np.sort(values[~positive])
+    above, below = values[positive], values[~positive]
     if not above.size or not below.size:
         return math.nan
+    if w is not None:
+        return _weighted_area(above, below, w[positive], w[~positive])
+    below = np.sort(below)
     # Twice the number of pairs in which the positive sample is above, ties once.
     doubled = int(np.searchsorted(below, above, "left").sum())
     doubled += int(np.searchsorted(below, above, "right").sum())
     return doubled / (2 * above.size * below.size)
+
+
+def _weighted_area(
+    above: FloatArray, below: FloatArray, w_above: FloatArray, w_below: FloatArray
+) -> float:
+    order = np.argsort(below, kind="stable")
+    below, upto = below[order], np.r_[0.0, np.cumsum(w_below[order])]
+    doubled = upto[np.searchsorted(below, above, "left")]
+    doubled = doubled + upto[np.searchsorted(below, above, "right")]
+    total = w_above.sum() * upto[-1]
+    return float(w_above @ doubled / (2 * total)) if total > 0 else math.nan
 
 
 def _for_class(values: FloatArray, k: int) -> FloatArray:
@@ -367,140 +440,201 @@ def _for_class(values: FloatArray, k: int) -> FloatArray:
     return values if k == 1 else -values
 
 
-def _roc_auc(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
-    return area_under_roc(y == 1, _for_class(values, 1))
+def _roc_auc(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return area_under_roc(y == 1, _for_class(values, 1), w)
 
 
-def _roc_auc_ovr(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _roc_auc_ovr(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return _roc_auc(y, values, n_classes, k)
-    areas = [area_under_roc(y == c, values[:, c]) for c in range(n_classes)]
+        return _roc_auc(y, values, n_classes, k, w)
+    areas = [area_under_roc(y == c, values[:, c], w) for c in range(n_classes)]
     return float(np.mean(areas))
 
 
-def _roc_auc_ovo(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _roc_auc_ovo(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return _roc_auc(y, values, n_classes, k)
+        return _roc_auc(y, values, n_classes, k, w)
     areas = []
     for a, b in combinations(range(n_classes), 2):
         chosen = (y == a) | (y == b)
-        first = y[chosen] == a
+        first, part = y[chosen] == a, _of(w, chosen)
         both = (
-            area_under_roc(first, values[chosen, a]),
-            area_under_roc(~first, values[chosen, b]),
+            area_under_roc(first, values[chosen, a], part),
+            area_under_roc(~first, values[chosen, b], part),
         )
         areas.append(sum(both) / 2)
     return float(np.mean(areas))
 
 
 def _average_precision(
-    y: IntArray, values: FloatArray, n_classes: int, k: int
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     if n_classes > 2:
-        return float(
-            np.mean(
-                [_average_precision_of(y == c, values[:, c]) for c in range(n_classes)]
-            )
-        )
-    return _average_precision_of(y == k, _for_class(values, k))
+        parts = [
+            _average_precision_of(y == c, values[:, c], w) for c in range(n_classes)
+        ]
+        return float(np.mean(parts))
+    return _average_precision_of(y == k, _for_class(values, k), w)
 
 
-def _average_precision_of(positive: NDArray[np.bool_], values: FloatArray) -> float:
+def _average_precision_of(
+    positive: NDArray[np.bool_], values: FloatArray, w: FloatArray | None
+) -> float:
     order = np.argsort(-values, kind="stable")
-    ranked, there = values[order], positive[order]
+    ranked, there = values[order], positive[order].astype(np.float64)
     ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])
+    named = (ends + 1).astype(np.float64)
+    if w is not None:
+        there *= w[order]
+        named = np.cumsum(w[order])[ends]
     found = np.cumsum(there)[ends]
     if not found[-1]:
         return 0.0
     gained = np.diff(np.r_[0, found]) / found[-1]
-    return float(np.sum(gained * (found / (ends + 1))))
+    precision = np.divide(found, named, out=np.zeros_like(found), where=named > 0)
+    return float(np.sum(gained * precision))
 
 
-def _log_loss(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _log_loss(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     least = np.finfo(values.dtype).eps  # scikit-learn's limit
     true = values[np.arange(len(y)), y]
     if n_classes == 2:  # as scorers, which see the second class alone
         true = np.where(y == 1, values[:, 1], 1 - values[:, 1])
-    return float(-np.log(np.clip(true, least, 1 - least)).mean())
+    return float(-weighted_mean(np.log(np.clip(true, least, 1 - least)), w))
 
 
-def _brier(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _brier(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return float(np.mean((values[:, 1] - (y == 1)) ** 2))
+        return float(weighted_mean((values[:, 1] - (y == 1)) ** 2, w))
     true = np.zeros_like(values)
     true[np.arange(len(y)), y] = 1.0
-    return float(((values - true) ** 2).sum(axis=1).mean())
+    return float(weighted_mean(((values - true) ** 2).sum(axis=1), w))
 
 
 # -- scores of numbers -----------------------------------------------------------------
 
 
-def _r2(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
-    spread = float(((y - y.mean()) ** 2).sum())
+def _r2(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    spread = float(weighted_mean((y - weighted_mean(y, w)) ** 2, w))
     if len(y) < 2 or not spread:
         return math.nan
-    return 1 - float(((y - predicted) ** 2).sum()) / spread
+    return 1 - float(weighted_mean((y - predicted) ** 2, w)) / spread
 
 
 def _mean_squared(
-    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return float(np.mean((y - predicted) ** 2))
+    return float(weighted_mean((y - predicted) ** 2, w))
 
 
 def _root_mean_squared(
-    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return math.sqrt(_mean_squared(y, predicted, n_classes, k))
+    return math.sqrt(_mean_squared(y, predicted, n_classes, k, w))
 
 
 def _mean_absolute(
-    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return float(np.mean(np.abs(y - predicted)))
+    return float(weighted_mean(np.abs(y - predicted), w))
 
 
 def _median_absolute(
-    y: FloatArray, predicted: FloatArray, n_classes: int, k: int
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return float(np.median(np.abs(y - predicted)))
+    errors = np.abs(y - predicted)
+    if w is None:
+        return float(np.median(errors))
+    order = np.argsort(errors[w > 0], kind="stable")
+    errors, upto = errors[w > 0][order], np.cumsum(w[w > 0][order])
+    # The middle of the repeated errors; of an even number, between the middle two.
+    first = np.searchsorted(upto, upto[-1] / 2, "left")
+    second = np.searchsorted(upto, upto[-1] / 2, "right")
+    return float((errors[first] + errors[second]) / 2)
 
 
-def _pearson(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
+def _pearson(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    if w is not None:
+        y, predicted, w = y[w > 0], predicted[w > 0], w[w > 0]
     if len(y) < 2 or not np.ptp(y):
         return math.nan
     if not np.ptp(predicted):
         return 0.0  # the same for all: no relation
-    return float(np.corrcoef(y, predicted)[0, 1])
+    if w is None:
+        return float(np.corrcoef(y, predicted)[0, 1])
+    both = np.cov(y, predicted, aweights=w, ddof=0)
+    return float(both[0, 1] / math.sqrt(both[0, 0] * both[1, 1]))
 
 
-def _spearman(y: FloatArray, predicted: FloatArray, n_classes: int, k: int) -> float:
-    return _pearson(rankdata(y), rankdata(predicted), n_classes, k)
+def _spearman(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return _pearson(_ranks(y, w), _ranks(predicted, w), n_classes, k, w)
+
+
+def _ranks(values: FloatArray, w: FloatArray | None) -> FloatArray:
+    """Rank values, equal ones by their mean rank, as if samples were repeated."""
+    if w is None:
+        return np.asarray(rankdata(values), dtype=np.float64)
+    _, place = np.unique(values, return_inverse=True)
+    sums = np.bincount(place, w)
+    return (np.cumsum(sums) - sums / 2 + 0.5)[place]
 
 
 # -- scores of survival ----------------------------------------------------------------
 
 
-def _harrell(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
-    return harrell(y, risk)
+def _harrell(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return harrell(_unweighted(y, w), risk)
 
 
-def _uno(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
-    return uno(y, risk)
+def _uno(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return uno(_unweighted(y, w), risk)
 
 
-def _time_dependent_auc(y: Observed, risk: FloatArray, n_classes: int, k: int) -> float:
-    return time_dependent_auc(y, risk)
+def _time_dependent_auc(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return time_dependent_auc(_unweighted(y, w), risk)
 
 
-def _integrated_brier(y: Observed, S: FloatArray, n_classes: int, k: int) -> float:
-    return integrated_brier(y, S)
+def _integrated_brier(
+    y: Observed, S: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return integrated_brier(_unweighted(y, w), S)
+
+
+def _unweighted(y: Observed, w: FloatArray | None) -> Observed:
+    if w is not None:
+        raise InputError(
+            "Scores of survival times take no sample_weight; leave it out, or repeat "
+            "samples and pass them as groups."
+        )
+    return y
 
 
 # -- the table of scores ---------------------------------------------------------------
 
 Chance = Callable[[FloatArray, int], float]
-Compute = Callable[[Any, Any, int, int], float]
+Compute = Callable[[Any, Any, int, int, FloatArray | None], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -521,7 +655,8 @@ class Score(_NamedScore):
     requires : {"none", "all", "positive", "negative"}
         Classes that a test set must hold.
     compute : callable, optional
-        ``compute(y, codes or values, n_classes, k)``; without it the scorer is called.
+        ``compute(y, codes or values, n_classes, k, w)``; without it the scorer is
+        called.
     scorer : callable, optional
         Of scikit-learn, or the user's; defines the value where there is no `compute`.
     two_classes : bool
@@ -614,10 +749,15 @@ class Score(_NamedScore):
             chance=chance,
         )
 
-    def info_for(self, target: Target, averaging: Averaging | None = None) -> ScoreInfo:
+    def info_for(
+        self,
+        target: Target,
+        averaging: Averaging | None = None,
+        weights: FloatArray | None = None,
+    ) -> ScoreInfo:
         """Describe the score of a target, with what guessing reaches there."""
         if isinstance(target, Classes):
-            counts = np.bincount(target.codes, minlength=len(target.classes))
+            counts = _counts(target.codes, len(target.classes), weights)
             return self.info(target.classes, counts / counts.sum(), averaging)
         found = self.info(np.empty(0), None, averaging)
         chance = None if self.guess is None else float(self.guess(target))
@@ -660,7 +800,12 @@ class Score(_NamedScore):
         return np.count_nonzero(np.bincount(y, minlength=n_classes)) == n_classes
 
     def of_outputs(
-        self, y: Any, outputs: Outputs, classes: NDArray[Any], response: str | None
+        self,
+        y: Any,
+        outputs: Outputs,
+        classes: NDArray[Any],
+        response: str | None,
+        weights: FloatArray | None = None,
     ) -> Scored:
         """Compute the score of one split at one size; NaN where it is not defined.
 
@@ -674,27 +819,26 @@ class Score(_NamedScore):
             The sorted classes; empty for a target of numbers or survival times.
         response : str or None
             What the estimator was asked for beside ``predict``.
+        weights : array of shape (n_test,), optional
+            Weights of the samples.
         """
         k, n_classes = self.place_of_positive(classes), len(classes)
-        if not self.is_defined(y, n_classes, k):
+        counted = y if weights is None or not n_classes else y[weights > 0]
+        if not self.is_defined(counted, n_classes, k):
             return Scored(math.nan, "it lacks a class that the score needs")
         if self.compute is not None:
-            value = float(
-                self.compute(y, self._given(outputs, response, k), n_classes, k)
-            )
+            given = self._given(outputs, response, k)
+            value = float(self.compute(y, given, n_classes, k, weights))
             return Scored(value, _WHY_UNDEFINED[self.kind] if math.isnan(value) else "")
         assert self.scorer is not None
         X = np.zeros((len(y), 1))
+        model: Any = NumberAnswers(outputs)
+        truth = y
         if isinstance(y, Observed):
-            found = score(
-                self.scorer, NumberAnswers(outputs), X, y.test.labels, classes
-            )
-        elif not n_classes:
-            found = score(self.scorer, NumberAnswers(outputs), X, y, classes)
-        else:
-            found = score(
-                self.scorer, Answers(outputs, classes), X, classes[y], classes
-            )
+            truth = y.test.labels
+        elif n_classes:
+            model, truth = Answers(outputs, classes), classes[y]
+        found = score(self.scorer, model, X, truth, classes, weights)
         return found._replace(value=self.sign * found.value)
 
     def _given(self, outputs: Outputs, response: str | None, k: int) -> Any:
@@ -782,7 +926,7 @@ def _mean_of_target(target: Numbers) -> FloatArray:
 
 def _guess_by_mean(compute: Compute) -> Callable[[Any], float]:
     """Score the mean of all numbers as the prediction of each."""
-    return lambda target: compute(target.values, _mean_of_target(target), 0, 0)
+    return lambda target: compute(target.values, _mean_of_target(target), 0, 0, None)
 
 
 def _guess_by_median(target: Numbers) -> float:
@@ -861,7 +1005,7 @@ _OWN: tuple[Score, ...] = (
         greater_is_better=False, pooled=True, compute=_brier, chance=_gini,
     ),
     Score(
-        "r2", "coefficient of determination (R²)", low=-math.inf, compute=_r2,
+        "r2", "R²", low=-math.inf, compute=_r2,
         guess=_guess_no_relation, **_NUMBERS,
     ),
     Score(
@@ -890,11 +1034,11 @@ _OWN: tuple[Score, ...] = (
         guess=_guess_no_relation, **_NUMBERS,
     ),
     Score(
-        "concordance", "Harrell's concordance", compute=_harrell,
+        "concordance", "concordance (Harrell)", compute=_harrell,
         guess=_guess_no_order, **_SURVIVAL,
     ),
     Score(
-        "concordance_uno", "Uno's concordance", compute=_uno, guess=_guess_no_order,
+        "concordance_uno", "concordance (Uno)", compute=_uno, guess=_guess_no_order,
         **_SURVIVAL,
     ),
     Score(
@@ -1264,7 +1408,12 @@ class Scored(NamedTuple):
 
 
 def score(
-    scorer: Scorer, model: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]
+    scorer: Scorer,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> Scored:
     """Score a fitted model on a test set.
 
@@ -1278,6 +1427,8 @@ def score(
         The test samples and their labels; classes may be absent here too.
     classes : array of shape (n_classes,)
         All classes of the data, sorted.
+    weights : array of shape (n_samples,), optional
+        Weights of the test samples.
 
     Returns
     -------
@@ -1295,7 +1446,9 @@ def score(
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            value = float(_with_labels(scorer, classes)(model, X, y))
+            value = float(_call(_with_labels(scorer, classes), model, X, y, weights))
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         if len(np.unique(y)) < len(classes):
             return Scored(math.nan, _sentence(error))
@@ -1311,6 +1464,23 @@ def score(
         if not (math.isnan(value) and w.category is UndefinedMetricWarning)
     }
     return Scored(value, warned=tuple(said))
+
+
+def _call(
+    scorer: Any, model: Any, X: Any, y: NDArray[Any], weights: FloatArray | None
+) -> float:
+    """Call a scorer, with weights where there are any."""
+    if weights is None:
+        return float(scorer(model, X, y))
+    function = parts_of(scorer).function
+    taken = inspect.signature(scorer if function is None else function).parameters
+    if "sample_weight" not in taken:
+        name = getattr(scorer, "__name__", None) or one_line(scorer)
+        raise InputError(
+            f"The scorer {name} takes no sample_weight; use a score of scikit-learn "
+            "that does, or leave sample_weight out."
+        )
+    return float(scorer(model, X, y, sample_weight=weights))
 
 
 def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:

@@ -40,9 +40,14 @@ class Table:
     source : array, data frame, sparse matrix or sequence, optional
         The features as the user had them.
     groups : int array of shape (n_samples,), optional
-        Samples that belong together have the same number.
+        Samples that belong together have the same number, from 0 on. Splits keep them
+        whole, and they are the units of permutations, bootstraps and intervals.
+    subgroups : int array of shape (n_samples,), optional
+        Groups within these groups, such as patients within sites; also from 0 on.
+    group_names : array of shape (n_groups,), optional
+        The groups as they were given.
     weights : float array of shape (n_samples,), optional
-        Sample weights.
+        Sample weights: a sample of weight 3 counts as three equal samples.
     name : str, default="X"
         Display name.
     """
@@ -54,6 +59,8 @@ class Table:
         *,
         source: Any = None,
         groups: IntArray | None = None,
+        subgroups: IntArray | None = None,
+        group_names: NDArray[Any] | None = None,
         weights: FloatArray | None = None,
         name: str = "X",
     ) -> None:
@@ -62,6 +69,8 @@ class Table:
         self.target = target
         self.source = source
         self.groups = groups
+        self.subgroups = subgroups
+        self.group_names = group_names
         self.weights = weights
         self.name = name
 
@@ -89,6 +98,8 @@ class Table:
             "target": self.target,
             "source": self.source,
             "groups": self.groups,
+            "subgroups": self.subgroups,
+            "group_names": self.group_names,
             "weights": self.weights,
             "name": self.name,
         }
@@ -132,6 +143,15 @@ class Table:
     def n_samples(self) -> int:
         """Number of samples."""
         return len(self.target)
+
+    @property
+    def n_units(self) -> int:
+        """Number of groups or, without groups, of samples."""
+        return self.n_samples if self.groups is None else len(np.unique(self.groups))
+
+    def show_group(self, group: int) -> Any:
+        """Return a group, by its number, as it was given."""
+        return group if self.group_names is None else self.group_names[group]
 
     @property
     def n_features(self) -> int:
@@ -255,7 +275,9 @@ class Table:
             features=None if features is None else features.rows(rows),
             target=self.target.take(rows),
             source=None if self.source is None else take(self.source, places),
-            groups=None if self.groups is None else self.groups[rows],
+            groups=_number(self.groups, rows),
+            subgroups=_number(self.subgroups, rows),
+            group_names=_names_left(self.group_names, self.groups, rows),
             weights=None if self.weights is None else self.weights[rows],
         )
 
@@ -286,3 +308,18 @@ class Table:
             kind=self.kind,
             outcome=self.target.describe(),
         )
+
+
+def _number(groups: IntArray | None, rows: Any) -> IntArray | None:
+    """Take the groups of some rows, numbered from 0 on in the same order."""
+    if groups is None:
+        return None
+    return np.unique(groups[rows], return_inverse=True)[1].astype(np.intp)
+
+
+def _names_left(
+    names: NDArray[Any] | None, groups: IntArray | None, rows: Any
+) -> NDArray[Any] | None:
+    if names is None or groups is None:
+        return None
+    return names[np.unique(groups[rows])]

@@ -36,6 +36,10 @@ class SklearnSplitter(Protocol):
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
 #: Classes of the samples.
 LabelsLike: TypeAlias = ArrayLike
+#: The group of every sample, or columns of X.
+GroupsLike: TypeAlias = ArrayLike | str | Sequence[str] | None
+#: The weight of every sample, or a column of X.
+WeightsLike: TypeAlias = ArrayLike | str | None
 #: A name in ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier.
 EstimatorLike: TypeAlias = str | BaseEstimator
 #: A name in ``veridical.selection.SELECTORS``, or a selector.

@@ -175,6 +175,8 @@ class Audited:
 
     def prepare_permutations(self) -> Audited:
         """Return an equivalent procedure that is faster for many label permutations."""
+        if self.table.weights is not None:
+            return replace(self, checked=True)
         if self.selector is None:
             return _select_before_scaling(self) or self
         fast = fast_version(self.selector, self.seen, self.n_selected, self.order)

@@ -61,6 +61,8 @@ def audit(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -121,8 +123,9 @@ def audit(
     The exit status is 1 where a finding is an error or a warning.
     """
     common = options.begin(
-        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     request = AuditRequest(
         **common,
         **options.read_preparation(impute, scale, encode),
@@ -220,7 +223,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         SOURCE,
         lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
     )
-    data: Any = read_table(X, y, kind="classes")
+    data: Any = read_table(X, y, kind="classes", **request.structure)
     estimator, chosen, request = _procedure(request, X, data)
     with console.progress_bar("Auditing") as progress:
         record = run(

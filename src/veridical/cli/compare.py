@@ -75,6 +75,8 @@ def compare(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -137,8 +139,9 @@ def compare(
     """
     chosen = _names(selectors)
     common = options.begin(
-        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     request = CompareRequest(
         **common,
         **options.read_preparation(impute, scale, encode),
@@ -225,6 +228,7 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
         record = run(
             X=X,
             y=y,
+            **request.structure,
             name=name,
             calibrated=request.calibrated,
             scoring=options.read_scores(request.scoring),

@@ -72,6 +72,8 @@ def estimate(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -121,8 +123,9 @@ def estimate(
     from veridical._core.errors import InputError
 
     common = options.begin(
-        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_validation("estimate", data, validate, cv)
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
@@ -163,14 +166,14 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
     X, y, name = request.read_file()
-    data = read_table(X, y, kind="classes")
+    data = read_table(X, y, kind="classes", **request.structure)
     request = request.complete(*X.shape)
     estimator = _procedure(request, X)
     if request.validate is None:
         found = _estimates(request, estimator, data, jobs)
         return _record(request, data, name, found, None)
     X, y, how = request.read_validation(request.validate, X, y, name)
-    data = read_table(X, y, kind="classes")
+    data = read_table(X, y, kind="classes", **request.structure)
     found = (_estimate_by(how, estimator, data, request, jobs),)
     record = _record(request, data, name, found, None)
     return replace(record, data=tested_data(how, X, y))

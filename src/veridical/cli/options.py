@@ -38,6 +38,18 @@ Drop = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
 ]
+Groups = Annotated[
+    list[str] | None,
+    optional(
+        "COLUMN",
+        "The column that says which samples belong together, such as the patient; "
+        "groups are kept whole. Of nested groups several, the outermost first: "
+        "site,patient.",
+    ),
+]
+Weights = Annotated[
+    str | None, optional("COLUMN", "The column that holds the weights of the samples.")
+]
 Header = Annotated[
     str | None,
     optional(
@@ -247,10 +259,16 @@ def begin(
     jobs: int,
     *,
     quiet: bool,
+    groups: Iterable[str] | None = None,
+    weights: str | None = None,
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
     named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    named += [
+        *(("--groups", column) for column in groups or ()),
+        ("--weights", weights),
+    ]
     named += [("--header", header), ("--classes", "" if classes else None)]
     _refuse_without_data(verb, data, named)
     check_numbers(seed, jobs)
@@ -258,6 +276,8 @@ def begin(
         "data": data,
         "target": target,
         "drop": tuple(drop or ()),
+        "groups": tuple(split_commas(groups)),
+        "weights": weights,
         "header": read_header(header),
         "classes": classes,
         "seed": seed,
@@ -274,7 +294,7 @@ def _refuse_without_data(
         if data is not None or value is None:
             continue
         says, form = "is given", f"{option} {value}".strip()
-        if option in ("--target", "--drop"):
+        if option in ("--target", "--drop", "--groups", "--weights"):
             says, form = "names a column", f"{option} COLUMN"
         raise InputError(
             f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "

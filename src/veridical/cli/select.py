@@ -52,6 +52,8 @@ def select(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
@@ -98,8 +100,9 @@ def select(
     samples only. It is shown by class, and for every number of features.
     """
     common = options.begin(
-        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_validation("select", data, validate, cv)
     cv = CV if cv is None else cv
     options.read_method(cv)
@@ -184,6 +187,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             y,
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(request.estimator)),
+            **request.structure,
             scoring=options.read_scores(request.scoring),
             cv=how,
             name=name,

@@ -47,6 +47,7 @@ from veridical._core.scoring import (
     pool_targets,
     read_scoring,
     score,
+    weighted_mean,
 )
 from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, read_rows, read_split
@@ -54,6 +55,7 @@ from veridical._core.table import Table
 from veridical._core.targets import NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
+from veridical.learning.fitting import counted_rows, fit_rows
 from veridical.learning.many import (
     LeavesOneOut,
     fill_by_loop,
@@ -161,6 +163,8 @@ class Evaluation:
         Scores, (n_sizes × n_splits), of scorers that need the fitted models.
     estimator : classifier, optional
         The estimator of the procedure.
+    weights : list of arrays of shape (n_test,), optional
+        By split: the weights of the test samples.
     """
 
     predictions: list[Any]
@@ -172,6 +176,7 @@ class Evaluation:
     classes: NDArray[Any] | None = None
     by_model: dict[str, list[Scored]] = field(default_factory=dict)
     estimator: Any = None
+    weights: list[FloatArray] | None = None
 
     @cached_property
     def hits(self) -> list[NDArray[np.bool_]]:
@@ -181,11 +186,17 @@ class Evaluation:
 
     def accuracies(self) -> FloatArray:
         """Compute the accuracy per size and split, (n_sizes, n_splits)."""
-        return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
+        if self.weights is None:
+            return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
+        pairs = zip(self.hits, self.weights, strict=True)
+        return np.stack([weighted_mean(hits, w) for hits, w in pairs], axis=1)
 
     def pooled_accuracy(self) -> FloatArray:
         """Compute the accuracy per size, all splits together, (n_sizes,)."""
-        return np.concatenate(self.hits, axis=1).mean(axis=1)
+        pooled = np.concatenate(self.hits, axis=1)
+        if self.weights is None:
+            return pooled.mean(axis=1)
+        return weighted_mean(pooled, np.concatenate(self.weights))
 
     @property
     def all_outputs(self) -> list[Outputs]:
@@ -225,11 +236,12 @@ class Evaluation:
         else:
             response = score.response(self.estimator)
             n_sizes = len(self.predictions[0])
-            pairs = list(zip(self.targets, self.all_outputs, strict=True))
+            weights: Sequence[Any] = self.weights or [None] * len(self.targets)
+            parts = list(zip(self.targets, self.all_outputs, weights, strict=True))
             found = [
-                score.of_outputs(target, one.at(k), self.classes, response)
+                score.of_outputs(target, one.at(k), self.classes, response, w)
                 for k in range(n_sizes)
-                for target, one in pairs
+                for target, one, w in parts
             ]
         warned = tuple(dict.fromkeys(w for one in found for w in one.warned))
         reason = next((one.reason for one in found if one.reason), "")
@@ -251,6 +263,7 @@ class Evaluation:
             pooled,
             self.classes,
             score.response(self.estimator),
+            None if self.weights is None else np.concatenate(self.weights),
         ).value
 
 
@@ -291,6 +304,7 @@ def evaluate(
     y: Any,
     splits: Iterable[Any],
     *,
+    sample_weight: Any = None,
     everything: Any = None,
     apply: Apply | None = None,
     scoring: ScoringLike = None,
@@ -317,6 +331,9 @@ def evaluate(
     splits : iterable of (train, test)
         Row indices (repeats in training count) or boolean masks, as a scikit-learn
         splitter or ``split`` of a method gives them.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, for selection, fits and scores; a sample of weight 3
+        counts as three equal samples.
     everything : array-like of int, optional
         The samples that selection sees under OUT; all by default. The others serve as
         an independent test set.
@@ -364,7 +381,7 @@ def evaluate(
     [0.83, 0.95]
     """
     kind = common_target([one.estimator for one in procedures]) or "auto"
-    table = read_table(X, y, kind=kind, encoded=False)
+    table = read_table(X, y, sample_weight=sample_weight, kind=kind, encoded=False)
     n = table.n_samples
     rows = None if everything is None else read_rows(everything, n, "everything")
     return evaluate_table(
@@ -435,6 +452,9 @@ def evaluate_table(
             predicted = [[] for _ in procedures]
             by_model = [{} for _ in procedures]
     targets = [observed_of(table.target, split.test, split.train) for split in splits]
+    weights = None
+    if table.weights is not None:
+        weights = [table.weights[split.test] for split in splits]
     return [
         Evaluation(
             [o.codes for o in predicted[p]] if one.responses else predicted[p],
@@ -446,6 +466,7 @@ def evaluate_table(
             table.classes,
             by_model[p],
             one.estimator,
+            weights,
         )
         for p, one in enumerate(procedures)
     ]
@@ -500,7 +521,9 @@ def _score_models(
             part = replace(
                 procedure, sizes=() if size is None else (size,), responses=()
             )
-            (scored,) = _apply_all([part], table, splits, [rankings], apply, run)
+            (scored,) = _apply_all(
+                [part], table, splits, [rankings], apply, run, weighted=True
+            )
             found += [s._replace(value=one.sign * s.value) for s in scored]
         result[one.name] = found
     return result
@@ -572,7 +595,11 @@ def _rank_all(
         # All samples first, so that the choice of a random selector on them does not
         # depend on the other protocols.
         keys = sorted(own, key=lambda key: key != first)
-        able = {key: own[key] for key in keys if not table.target.is_constant(own[key])}
+        able = {
+            key: own[key]
+            for key in keys
+            if not table.target.is_constant(counted_rows(table, own[key]))
+        }
         for part in _ranking_parts(one.selector, list(able)):
             owners.append((id(one.selector), part))
             train_sets = [able[key] for key in part]
@@ -711,7 +738,8 @@ def rank(
         ]
     else:
         y = shuffled.y if shuffled.kind == "classes" else shuffled.labels
-        orders = asked.rank_many(shuffled.frame(), y, list(train_sets))
+        given = {} if table.weights is None else {"sample_weight": table.weights}
+        orders = asked.rank_many(shuffled.frame(), y, list(train_sets), **given)
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
     if n_features is not None:
         for one in ranked:
@@ -761,7 +789,7 @@ def fit_selector(
         return fitted, Ranked(np.array(fitted.order_[:n_kept]), alpha)
     if not hasattr(selecting_step(asked), "get_support"):  # it has rank_many alone
         return asked, rank(selector, table, [rows], n_features)[0]
-    fitted = asked.fit(table.frame(rows), table.labels[rows])
+    fitted = fit_rows(asked, table, rows)
     places = _input_features(fitted, table)
     step = selecting_step(fitted)
     kept = np.asarray(step.get_support(indices=True), dtype=np.intp)
@@ -1043,15 +1071,28 @@ def _apply_all(
     table: Table,
     splits: Sequence[Split],
     rankings: Sequence[Sequence[Ranked | None]],
-    apply: Apply,
+    apply: Callable[..., Any],
     run: Runner,
+    *,
+    weighted: bool = False,
 ) -> list[list[Any]]:
-    """Fit every procedure on every split, and apply a function to the models."""
+    """Fit every procedure on every split, and apply a function to the models.
+
+    Where it is `weighted`, the function also gets the weights of the test samples, if
+    there are any.
+    """
     parts = _parts(len(splits), run)
     jobs: list[Job] = [
         (
             _apply_to_splits,
-            (one, table, [splits[s] for s in part], [ranked[s] for s in part], apply),
+            (
+                one,
+                table,
+                [splits[s] for s in part],
+                [ranked[s] for s in part],
+                apply,
+                weighted,
+            ),
         )
         for one, ranked in zip(procedures, rankings, strict=True)
         for part in parts
@@ -1068,7 +1109,8 @@ def _apply_to_splits(
     table: Table,
     splits: Sequence[Split],
     rankings: Sequence[Ranked | None],
-    apply: Apply,
+    apply: Callable[..., Any],
+    weighted: bool = False,
 ) -> list[Any]:
     results = []
     paired = is_pairwise(procedure.estimator)
@@ -1079,29 +1121,38 @@ def _apply_to_splits(
             columns = columns if order is None else np.sort(order)
         model = _fit(procedure.estimator, table, split.train, columns)
         X, y = table.frame(split.test, columns), table.labels[split.test]
-        results.append(apply(model, X, y))
+        if weighted and table.weights is not None:
+            results.append(apply(model, X, y, table.weights[split.test]))
+        else:
+            results.append(apply(model, X, y))
     return results
 
 
 def _score(
-    scorer: Scorer, classes: NDArray[Any], model: Any, X: Any, y: NDArray[Any]
+    scorer: Scorer,
+    classes: NDArray[Any],
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> Scored:
-    return score(scorer, model, X, y, classes)
+    return score(scorer, model, X, y, classes, weights)
 
 
 def _fit(
     estimator: Any, table: Table, train: IntArray, columns: IntArray | None
 ) -> Any:
-    X, y = table.frame(train, columns), table.labels[train]
-    if table.target.is_constant(train):
+    counted = counted_rows(table, train)
+    if table.target.is_constant(counted):
         # Many estimators raise for one class; predicting it is all there is to learn.
         if table.kind == "classes":
             dummy: Any = DummyClassifier(strategy="most_frequent")
         else:
             dummy = DummyRegressor()
+        y = table.labels[counted]
         y = y if table.kind != "survival" else np.zeros(len(y))
         return dummy.fit(np.zeros((len(y), 1)), y)
-    return clone(estimator).fit(X, y)
+    return fit_rows(estimator, table, train, columns)
 
 
 # -- from a user's pipeline to a procedure -------------------------------------------

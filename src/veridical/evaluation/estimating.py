@@ -23,6 +23,7 @@ from veridical._core.scoring import (
     Score,
     ScoreInfo,
     read_scoring,
+    weighted_mean,
 )
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -30,16 +31,21 @@ from veridical._core.splits import (
     CrossValidation,
     Method,
     Split,
+    count_units,
+    describe_groups,
+    split_table,
 )
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
+    WeightsLike,
 )
 from veridical.evaluation import notes
 from veridical.evaluation.bootstrap import (
@@ -62,6 +68,7 @@ from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.units import Spread, describe_weights
 
 
 @repeatable
@@ -70,6 +77,8 @@ def estimate(
     X: MatrixLike,
     y: LabelsLike,
     *,
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
     cv: CVLike = 10,
     scoring: ScoringLike = None,
     random_state: RandomStateLike = None,
@@ -91,6 +100,15 @@ def estimate(
     y : array-like of shape (n_samples,), structured array or data frame
         Class labels for a classifier; numbers for a regressor; for a survival estimator
         events and times, as scikit-survival takes them, or a frame with the two.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, of one patient, site or plate: the group of every
+        sample, or the column of a data frame X with it, which is then no feature.
+        Groups are never divided between training and test set, and are the units of
+        permutations, bootstraps and intervals. Of nested groups, several columns, the
+        outermost first, as in ``["site", "patient"]``.
+    sample_weight : array-like of shape (n_samples,) or str, optional
+        Weights of the samples, or the column of a data frame X with them. A sample of
+        weight 3 counts as three equal samples, in selection, fits and scores.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of folds (stratified by class, or by event for survival
         times), repeats and folds such as "5x2", the name of a method such as "loo" or
@@ -165,12 +183,21 @@ def estimate(
     """
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    table = read_problem([learner], X, y, name=name, encoded=False)
+    table = read_problem(
+        [learner],
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        name=name,
+        encoded=False,
+    )
     chosen = read_cv(cv, table.n_samples, table.kind)
+    method = chosen.describe() + describe_groups(table)
     scores = read_scoring(scoring, table.target)
     common: dict[str, Any] = {
         "estimator": label_of(estimator),
-        "method": chosen.describe(),
+        "method": method,
         "random_state": root,
         "data": _summary(table, name),
     }
@@ -181,7 +208,8 @@ def estimate(
         found = _by_splits(chosen, learner, table, scores, root, run)
     settings: dict[str, Setting] = {
         "estimator": one_line(learner),
-        "method": chosen.describe(),
+        "method": method,
+        **describe_weights(table),
         "scoring": ", ".join(one["scoring"].full_label for one in found),
         "random_state": root,
         **_hash(table),
@@ -211,7 +239,7 @@ def _by_splits(
     run: Workers,
 ) -> list[dict[str, Any]]:
     """Evaluate once, and return the fields of one estimate per score."""
-    splits = method.split(table.target.strata, root)
+    splits = split_table(method, table, root)
     announce(run.progress, learner, len(splits))
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
@@ -239,11 +267,9 @@ def _of_score(
     details: dict[str, float] = {}
     if score.is_accuracy:
         predicted = [codes[0] for codes in found.predictions]
-        tests = [split.test for split in splits]
-        hits, scores = _hits(table, tests, predicted)
-        value = float(np.count_nonzero(hits) / len(hits))
+        scores, value = found.accuracies()[0], float(found.pooled_accuracy()[0])
         info = describe_score(score, table, "pooled")
-        details["mean_of_splits"] = float(scores.mean())
+        details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += notes.on_predictions(method, table, splits, predicted)
     else:
         scored = found.scored(score)
@@ -256,7 +282,12 @@ def _of_score(
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
     later = None
-    if score.is_accuracy and isinstance(method, CrossValidation):
+    if (
+        score.is_accuracy
+        and isinstance(method, CrossValidation)
+        and table.groups is None
+        and table.weights is None
+    ):
         later = DeferredNestedCV(
             {
                 "estimator": learner,
@@ -269,12 +300,20 @@ def _of_score(
             }
         )
     situation = None
-    if score.is_accuracy and not isinstance(method, CompleteCV):
+    if (
+        score.is_accuracy
+        and not isinstance(method, CompleteCV)
+        and table.groups is None
+        and table.weights is None
+    ):
         situation = _situation(table, learner, value)
     measured = coverage_of(splits, situation) if situation else {}
     n_shared = count_shared(score, table, splits)
+    hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {
-        **_from_scores(method, splits, value, scores, info, measured, n_shared),
+        **_from_scores(
+            method, splits, value, scores, info, measured, n_shared, table, hits
+        ),
         "details": details,
         "notes": tuple(remarks),
         "nested": later,
@@ -283,7 +322,7 @@ def _of_score(
 
 def describe_score(score: Score, table: Table, averaging: Averaging) -> ScoreInfo:
     """Describe a score of a table, with what guessing reaches there."""
-    return score.info_for(table.target, averaging)
+    return score.info_for(table.target, averaging, table.weights)
 
 
 def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
@@ -308,6 +347,7 @@ def accuracy_of_hits(
     situation: Situation,
     *,
     random_state: int,
+    table: Table | None = None,
 ) -> Estimate:
     """Make an estimate from predictions that were made elsewhere.
 
@@ -323,17 +363,31 @@ def accuracy_of_hits(
         The table and the estimator.
     random_state : int
         The seed of the splits.
+    table : Table, optional
+        The samples, whose groups and weights count.
 
     Returns
     -------
     Estimate
         As `estimate` returns it, without the interval that takes more fits.
     """
-    pooled = np.concatenate(hits)
-    scores = np.array([one.mean() for one in hits])
-    value = float(pooled.mean())
-    measured = coverage_of(splits, situation._replace(accuracy=value))
-    found = _from_scores(method, splits, value, scores, ACCURACY, measured)
+    weights = None if table is None else table.weights
+    parts = [None if weights is None else weights[split.test] for split in splits]
+    scores = np.array(
+        [weighted_mean(one, w) for one, w in zip(hits, parts, strict=True)]
+    )
+    tested = np.concatenate([split.test for split in splits])
+    value = float(
+        weighted_mean(
+            np.concatenate(hits), None if weights is None else weights[tested]
+        )
+    )
+    measured = {}
+    if table is None or (table.groups is None and table.weights is None):
+        measured = coverage_of(splits, situation._replace(accuracy=value))
+    found = _from_scores(
+        method, splits, value, scores, ACCURACY, measured, 0, table, hits
+    )
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"
     }
@@ -343,7 +397,7 @@ def accuracy_of_hits(
         estimator=situation.estimator,
         method=method.describe(),
         random_state=random_state,
-        details={"mean_of_splits": float(scores.mean())},
+        details={"mean_of_splits": float(np.nanmean(scores))},
     )
 
 
@@ -389,7 +443,7 @@ def estimate_of_score(
     scores, value = scored.splits[size], float(scored.values[size])
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
-    fields = _from_scores(method, splits, value, scores, info, {}, n_shared)
+    fields = _from_scores(method, splits, value, scores, info, {}, n_shared, table)
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
     return Estimate(
@@ -412,21 +466,31 @@ def _from_scores(
     info: ScoreInfo,
     measured: Mapping[str, Coverage],
     n_shared: int = 0,
+    table: Table | None = None,
+    hits: Sequence[NDArray[np.bool_]] | None = None,
 ) -> dict[str, Any]:
     """Compute spread, valid intervals and their coverage from the scores of splits."""
     is_accuracy = info.is_accuracy
-    assumes = _assumes(method, splits, splits[0].n_rows, is_accuracy, scores)
-    if n_shared and not vary(scores[~np.isnan(scores)]) and not _overlap(splits):
+    groups = None if table is None else table.groups
+    n_train, n_units_tested = count_units(splits, groups)
+    spread = None
+    if table is not None and (groups is not None or table.weights is not None):
+        spread = Spread.of_hits(table, splits, hits if is_accuracy else None)
+    assumes = _assumes(
+        method, splits, splits[0].n_rows, is_accuracy, scores, n_units_tested, spread
+    )
+    is_equal = n_shared and not vary(scores[~np.isnan(scores)])
+    if is_equal and spread is None and not _overlap(splits):
         assumes["exact"] = ASSUMES["exact"]
-    sizes = [(len(split.test), split.n_train) for split in splits]
-    mean_test, mean_train = np.mean(sizes, axis=0)
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
     return {
         "value": value,
         "std": _std(scores, value, n_test, is_accuracy),
         "scores": scores,
         "n_test": n_test,
-        "test_share": float(mean_test / mean_train),
+        "test_share": float(n_units_tested.mean() / n_train.mean()),
+        "n_units": 0 if spread is None else spread.n_units,
+        "n_effective": 0.0 if spread is None else spread.n_effective,
         "assumes": assumes,
         "coverage": {k: c for k, c in measured.items() if k in assumes},
         "scoring": info,
@@ -445,13 +509,18 @@ def _assumes(
     n: int,
     is_accuracy: bool,
     scores: FloatArray,
+    n_units_tested: IntArray,
+    spread: Spread | None,
 ) -> dict[str, str]:
     """Return the valid kinds of interval, with the assumptions of each."""
     if _overlap(splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}
-    if is_accuracy:
+    if is_accuracy and spread is not None:
+        if spread.n_units > 1:
+            result["cluster-wilson"] = ASSUMES["cluster-wilson"]
+    elif is_accuracy:
         times = np.bincount(
             np.concatenate([split.test for split in splits]), minlength=n
         )
@@ -468,6 +537,8 @@ def _assumes(
     # Scores of single samples are not normal, and those of all subsets not random;
     # scores that are all equal have no spread for an interval.
     is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
+    if max(n_units_tested) == 1 and len(splits) > 1:
+        is_random = False  # one group at a time: nothing of the spread within folds
     if is_random and vary(scores[~np.isnan(scores)]):
         result["corrected-t"] = ASSUMES["corrected-t"]
     elif is_accuracy and not result:
@@ -491,7 +562,7 @@ def _by_bootstrap(
             ".632+ is defined for accuracy only, whose no-information rate is known; "
             "use Bootstrap632(plus=False) with this scoring."
         )
-    splits, n_redrawn = method.draw(len(table), root)
+    splits, n_redrawn = method.draw(len(table), root, table.groups)
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
@@ -515,12 +586,12 @@ def _bootstrap_score(
 ) -> dict[str, Any]:
     """Compute the fields of the bootstrap estimate of one score."""
     remarks = list(remarks)
-    everything = np.arange(len(table))
     tests = [split.test for split in splits]
     info = describe_score(score, table, "mean of folds")
     if score.is_accuracy:
         predicted = [codes[0] for codes in found.predictions]
-        hits, all_scores = _hits(table, [*tests, everything], predicted)
+        hits = np.concatenate([one[0] for one in found.hits])
+        all_scores = found.accuracies()[0]
     else:
         scored = found.scored(score)
         warn_once(scored.warned)
@@ -536,7 +607,9 @@ def _bootstrap_score(
     if score.is_accuracy:
         n = len(table)
         error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
-        gamma = no_information_rate(table.y, predicted[-1], table.n_classes)
+        gamma = no_information_rate(
+            table.y, predicted[-1], table.n_classes, table.weights
+        )
         parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
             "outside_by_sample": 1 - error,
@@ -627,16 +700,6 @@ def _hash(table: Table) -> dict[str, str]:
         return {"table sha256": table.replace().sha256()}
     except (TypeError, ValueError):
         return {}
-
-
-def _hits(
-    table: Table, tests: Sequence[IntArray], predicted: Sequence[IntArray]
-) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Return which predictions are right, and the share of them per split."""
-    hits = np.concatenate(predicted) == table.y[np.concatenate(tests)]
-    sizes = np.array([len(test) for test in tests])
-    starts = np.cumsum(sizes) - sizes
-    return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes
 
 
 def _defined(value: float, reason: str) -> float:

@@ -35,7 +35,7 @@ _MEMORISED = 0.1
 #: Difference of two error rates that rounding alone can cause.
 _ROUNDING = 1e-12
 #: What a test set lacks where a score is not defined.
-_LACKING: dict[Any, str] = {
+LACKING: dict[Any, str] = {
     "classes": "lack a class that it needs",
     "numbers": "hold one sample, or one number only",
     "survival": "hold no two samples that are known to differ in their time",
@@ -79,7 +79,8 @@ def on_splits(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
             "that class is predicted, whatever the estimator."
         )
-    sizes = np.bincount(table.y)
+    sizes = _units_of_classes(table)
+    noun = "sample(s)" if table.groups is None else "group(s)"
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
@@ -87,10 +88,18 @@ def on_splits(
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
                 f"Class {show(table.classes[smallest])} has {sizes[smallest]} "
-                f"sample(s), fewer than the {method.n_folds} folds, so some folds lack "
+                f"{noun}, fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
     return notes
+
+
+def _units_of_classes(table: Table) -> IntArray:
+    """Count the samples of each class or, where there are groups, its groups."""
+    if table.groups is None:
+        return np.bincount(table.y)
+    pairs = np.unique(np.column_stack([table.y, table.groups]), axis=0)
+    return np.bincount(pairs[:, 0])
 
 
 def _on_outcomes(method: Method, table: Table, splits: Sequence[Split]) -> list[str]:
@@ -216,7 +225,7 @@ def on_undefined(
     if not n or pooled:
         return []
     known = SCORES.get(scoring.name)
-    lacking = _LACKING[known.kind if known else "classes"]
+    lacking = LACKING[known.kind if known else "classes"]
     start = f"The score is not defined on {n} of {len(scores)} test sets, which "
     if scoring.averaging == "pooled":
         return [
@@ -228,7 +237,7 @@ def on_undefined(
         ]
     return [
         f"{start}{lacking}; they are left out of the estimate. Use fewer or stratified "
-        f"folds{', or merge small classes' * (lacking == _LACKING['classes'])}."
+        f"folds{', or merge small classes' * (lacking == LACKING['classes'])}."
     ]
 
 

@@ -16,7 +16,12 @@ from veridical._core.targets import NAMES as KINDS
 from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, one_line
 from veridical.evaluation.engine import common_target, selecting_step
-from veridical.learning import ESTIMATORS, make_estimator
+from veridical.learning import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATORS,
+    estimators_for,
+    make_estimator,
+)
 from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
 from veridical.learning.tabular import TabularModel
@@ -78,17 +83,6 @@ def read_selector(given: Any, what: str = "selector") -> Any:
     return given
 
 
-def read_classifier(given: Any) -> Any:
-    """Check a classifier, or make it by its name."""
-    found = read_estimator(given)
-    if target_of(found) != "classes":
-        raise InputError(
-            f"estimator={one_line(found)} is not a classifier; pass one, or a pipeline "
-            "that ends in one."
-        )
-    return found
-
-
 def read_estimator(given: Any) -> Any:
     """Check an estimator, or make it by its name.
 
@@ -123,6 +117,8 @@ def read_problem(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     name: str | None = None,
     encoded: bool = True,
 ) -> Table:
@@ -132,7 +128,7 @@ def read_problem(
     ----------
     estimators : sequence of estimators
         From `read_estimator`; where there are none, the values of y decide.
-    X, y, name, encoded
+    X, y, groups, sample_weight, name, encoded
         As in ``read_table``.
 
     Raises
@@ -148,7 +144,7 @@ def read_problem(
                 f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but the "
                 f"target is {KINDS[X.kind]}; {_instead(X.kind)}."
             )
-        return read_table(X, y, name=name)
+        return read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
     kind = common_target(estimators)
     named = is_frame(y) or getattr(getattr(y, "dtype", None), "names", None)
     if kind in ("classes", "numbers") and named and is_survival(y):
@@ -156,12 +152,42 @@ def read_problem(
             f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
             f"events and times; {_instead('survival')}."
         )
-    return read_table(X, y, kind=kind or "auto", name=name, encoded=encoded)
+    return read_table(
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        kind=kind or "auto",
+        name=name,
+        encoded=encoded,
+    )
+
+
+def read_learner(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Table]:
+    """Read an estimator, or None for the default of the target, and the table.
+
+    Parameters
+    ----------
+    estimator : str, estimator or None
+        As the user gave it.
+    X, y, **options
+        As in `read_problem`.
+
+    Returns
+    -------
+    estimator : str or estimator
+        As it was given; the registered name of the default in place of None.
+    table : Table
+        The samples.
+    """
+    given = [] if estimator is None else [read_estimator(estimator)]
+    table = read_problem(given, X, y, **options)
+    return (DEFAULT_ESTIMATORS[table.kind] if estimator is None else estimator), table
 
 
 def _instead(kind: Kind) -> str:
     """Name the registered estimators that learn a kind of target."""
-    known = [key for key, make in ESTIMATORS.items() if target_of(make()) == kind]
+    known = estimators_for(kind)
     other = {
         "classes": "a classifier",
         "numbers": "a regressor",

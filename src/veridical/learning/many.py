@@ -41,6 +41,7 @@ from veridical._core.scoring import Outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, class_counts, read_split
 from veridical._core.table import Table
+from veridical.learning.fitting import counted_rows, plan_fit
 from veridical.learning.outcomes import (
     constant_outputs,
     constant_values,
@@ -240,9 +241,11 @@ def predict_table(
         `predict_loop`; `Outputs` in their place where there are `responses`. None for a
         split where rounding could decide: use
         `predict_loop`. None in place of the list: this estimator, these parameters or
-        this kind of table have no fast way.
+        this kind of table have no fast way, nor has a table with sample weights.
     """
     sizes = _check_sizes(orders, sizes)
+    if table.weights is not None:
+        return None
     n = len(table)
     splits = [s if s.n_rows == n else _of_all_rows(s, n) for s in splits]
     if orders is None and not responses:
@@ -460,11 +463,12 @@ def _fit_predict(
     columns: IntArray | None,
     responses: Sequence[str] = (),
 ) -> Any:
-    train, test = split
+    train, test = counted_rows(table, split.train), split.test
     if table.target.is_constant(train):
         return predict_constant(table, train, (len(test),), responses)
-    X = _frame(estimator, table, train, columns)
-    model = clone(estimator).fit(X, table.labels[train])
+    rows, arguments = plan_fit(estimator, table, train)
+    X = _frame(estimator, table, rows, columns)
+    model = clone(estimator).fit(X, table.labels[rows], **arguments)
     asked = _frame(estimator, table, test, columns)
     found = predict_values(model, asked, table)
     if "predict_survival_function" in responses:

@@ -23,8 +23,7 @@ from veridical._core.reading import (
 from veridical._core.splits import read_rows
 from veridical._core.table import Table
 from veridical._core.targets import Classes
-from veridical._core.text import listed
-from veridical._core.weights import read_weights, round_weights
+from veridical._core.weights import read_target_weights
 from veridical.search.groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
@@ -169,29 +168,12 @@ def read(
     classes, codes = number_classes(labels)
     refuse_one_class(classes, type(estimator).__name__)
     target = Classes(labels, classes, codes)
-    table = Table(features, target, weights=_read_weights(sample_weight, target))
+    weights = None
+    if sample_weight is not None:
+        weights = read_target_weights(sample_weight, target)
+    table = Table(features, target, weights=weights)
     abilities.check(table, type(estimator).__name__)
     return table
-
-
-def _read_weights(sample_weight: Any, target: Classes) -> FloatArray | None:
-    """Check sample weights; None if there are none.
-
-    They are rounded so that their sums are exact: a feature that is constant within
-    each class has a variance of exactly 0 also with weights.
-    """
-    if sample_weight is None:
-        return None
-    weights = read_weights(sample_weight, len(target.codes))
-    left = np.unique(target.codes[weights > 0])
-    if left.size < 2:
-        without = np.delete(target.classes, left)
-        raise InputError(
-            f"sample_weight is 0 for every sample of class {listed(without)}, which "
-            "leaves one class only; give samples of at least two classes a positive "
-            "weight."
-        )
-    return round_weights(weights)
 
 
 def _values(features: Features, j: Any) -> list[Any]:
