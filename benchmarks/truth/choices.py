@@ -1,4 +1,4 @@
-"""Measure the bias and the coverage of corrected scores: the table that veridical ships.
+"""Measure the bias and the coverage of corrected scores: a table that is shipped.
 
     python -m benchmarks.truth.choices [--minutes 40] [--sets 80]
     python -m benchmarks.truth.choices --table
@@ -189,7 +189,9 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
         value, low, high = np.array([one[kind] for one in found]).T
         row[f"{kind}_bias"] = np.mean(value - truth)
         row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
-    return {k: round(float(v), 4) if isinstance(v, float) else v for k, v in row.items()}
+    return {
+        k: round(float(v), 4) if isinstance(v, float) else v for k, v in row.items()
+    }
 
 
 def print_table() -> None:

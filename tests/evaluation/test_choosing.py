@@ -390,7 +390,8 @@ def test_dropping_fits_less_and_keeps_the_winner():
     kept = choose(X, y, **{**SMALL, "cv": 6}, correction="bbc")
     found = choose(X, y, **{**SMALL, "cv": 6}, drop=0.95)
     dropped = found.candidates.dropped_after.notna()
-    assert dropped.any() and len(found.candidates) == len(kept.candidates)
+    assert dropped.any()
+    assert len(found.candidates) == len(kept.candidates)
     assert found.winner.label == kept.winner.label
     assert found.naive_score == kept.naive_score
     assert not found.candidates[dropped].wins.any()
@@ -411,7 +412,8 @@ def test_a_stopped_search_answers_with_what_is_done():
 
     search = Search(**SMALL, progress=progress)
     found = search.run(read_table(X, y), stop)
-    assert found.is_partial and found.conclusion.belief == "care"
+    assert found.is_partial
+    assert found.conclusion.belief == "care"
     assert set(found.candidates.selector) == {"AnovaF", "no selection", "no features"}
     assert "partial answer" in found.conclusion.sentence
     assert any("not evaluated" in note for note in found.notes)
@@ -446,7 +448,9 @@ class Counting(GaussianNB):
 
 
 def test_the_front_and_the_knee():
-    assert find_front([1, 5, 5], np.array([0.7, 0.8, 0.7]), np.array([1, 0.5, 0.4])) == [
+    assert find_front(
+        [1, 5, 5], np.array([0.7, 0.8, 0.7]), np.array([1, 0.5, 0.4])
+    ) == [
         True,
         True,
         False,
@@ -496,7 +500,8 @@ def test_what_is_not_possible_is_said(options, words):
 def test_repeated_folds_and_splitters():
     X, y = signal()
     found = choose(X, y, **{**SMALL, "cv": "2x4"})
-    assert found.n_folds == 8 and found.predictions.shape == (2, 40)
+    assert found.n_folds == 8
+    assert found.predictions.shape == (2, 40)
     splitter = StratifiedKFold(4, shuffle=True, random_state=1)
     other = choose(X, y, **{**SMALL, "cv": splitter})
     assert other.n_folds == 4

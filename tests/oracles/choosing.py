@@ -36,7 +36,9 @@ def nested(pipelines, X, y, outer, inner_of, score):
             found[c] = {}
             for inner_train, inner_test in inner_of(i):
                 model = clone(pipeline).fit(X[inner_train], y[inner_train])
-                found[c].update(zip(inner_test, model.predict(X[inner_test])))
+                found[c].update(
+                    zip(inner_test, model.predict(X[inner_test]), strict=True)
+                )
         inside = sorted(found[0])
         scores = [
             score(y[inside], np.array([found[c][r] for r in inside]))
@@ -45,5 +47,5 @@ def nested(pipelines, X, y, outer, inner_of, score):
         best = next(c for c, s in enumerate(scores) if s >= max(scores) - 1e-12)
         winners.append(best)
         model = clone(pipelines[best]).fit(X[train], y[train])
-        predictions.update(zip(test, model.predict(X[test])))
+        predictions.update(zip(test, model.predict(X[test]), strict=True))
     return winners, np.array([predictions[r] for r in sorted(predictions)])

@@ -13,6 +13,7 @@ import typer
 
 from veridical.cli import (
     audit,
+    choose,
     compare,
     data,
     estimate,
@@ -62,6 +63,14 @@ app.command(
         "compare genes.csv --target tumour --cv 10x10 --out report.html",
     ),
 )(compare.compare)
+app.command(
+    "choose",
+    cls=Verb,
+    epilog=examples(
+        "choose genes.csv --target tumour --out report.html",
+        "choose genes.csv --target tumour --selectors anova,mrmr --features 10,50",
+    ),
+)(choose.choose)
 app.command(
     "audit",
     cls=Verb,

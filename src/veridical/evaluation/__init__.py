@@ -34,6 +34,7 @@ from veridical.evaluation.records import (
     SelectedFeature,
     Selection,
 )
+from veridical.evaluation.search_cv import SelectionSearchCV
 from veridical.evaluation.selecting import select
 from veridical.evaluation.trust import default_interval
 
@@ -66,6 +67,7 @@ __all__ = [
     "ScoreInfo",
     "SelectedFeature",
     "Selection",
+    "SelectionSearchCV",
     "Signature",
     "StandIn",
     "calibration_table",

@@ -297,7 +297,6 @@ class Resampled:
         beyond = np.count_nonzero(largest >= gaps - slack, axis=0)
         return np.asarray((1 + beyond) / (1 + len(self.drawn)))
 
-
     @property
     def standard_error(self) -> float:
         """Standard error of the score of one candidate, averaged over the winners."""
@@ -472,9 +471,7 @@ def _score_winners(
     return result
 
 
-def draw_weights(
-    units: IntArray, n_draws: int, rng: np.random.Generator
-) -> FloatArray:
+def draw_weights(units: IntArray, n_draws: int, rng: np.random.Generator) -> FloatArray:
     """Draw units with replacement, as many as there are; count each sample.
 
     Returns

@@ -262,7 +262,9 @@ def _read_estimators(
 ) -> tuple[Named, ...]:
     if isinstance(given, str) and given == "auto":
         given = [name for name in _ESTIMATORS[kind] if _answers(name, scores)]
-    return tuple(Named(name, seeded(made, root)) for name, made in _name_learners(given))
+    return tuple(
+        Named(name, seeded(made, root)) for name, made in _name_learners(given)
+    )
 
 
 def read_learners(given: Any) -> list[Any]:
@@ -290,9 +292,7 @@ def _name_learners(given: Any) -> list[tuple[str, Any]]:
         ]
     if not parts:
         raise InputError("estimators is empty; pass an estimator, or several.")
-    return [
-        (name, read_estimator(made)) for name, made in _with_different_names(parts)
-    ]
+    return [(name, read_estimator(made)) for name, made in _with_different_names(parts)]
 
 
 def _answers(name: str, scores: Sequence[Score]) -> bool:

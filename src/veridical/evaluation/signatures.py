@@ -92,9 +92,7 @@ def replace_by_stand_ins(
     return result, int(np.median(counts))
 
 
-def correlations(
-    table: Table, rows: IntArray, selected: IntArray
-) -> FloatArray | None:
+def correlations(table: Table, rows: IntArray, selected: IntArray) -> FloatArray | None:
     """Compute correlations of selected features with all others.
 
     Returns

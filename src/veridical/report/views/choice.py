@@ -1,4 +1,4 @@
-"""A choice among many: which candidate, how good is it, and what would have been said?"""
+"""A choice among many: which candidate, how good is it, what would have been said?"""
 
 from __future__ import annotations
 
@@ -285,7 +285,7 @@ def show(record: Choice) -> View:
     ]
     drawn = _curve(record)
     if drawn is not None:
-        front = [Figure.from_curves(drawn, "a"), _front(s, record)]
+        front: list[Block] = [Figure.from_curves(drawn, "a"), _front(s, record)]
         sections.append(Section(f"{what} by number of features", tuple(front)))
     sections.append(Section("Is the choice itself stable?", (_wins(s),)))
     if s["features"]:
@@ -298,7 +298,7 @@ def show(record: Choice) -> View:
         f"{info.write(s['naive_score'])} before."
     )
     short = _candidates(s, 15)
-    warnings = ()
+    warnings: tuple[Warn, ...] = ()
     if s["is_partial"]:
         said = f"{len(s['candidates'])} of {s['n_planned']} candidates were evaluated."
         warnings = (Warn("This is a partial answer: the search was stopped.", (said,)),)
@@ -426,9 +426,7 @@ def _curve(record: Choice) -> Curves | None:
     """Draw the best score at every number of features, for each selector."""
     info = record.scoring
     chosen = [
-        one
-        for one in record.found
-        if not one.is_baseline and one.dropped_after is None
+        one for one in record.found if not one.is_baseline and one.dropped_after is None
     ]
     sizes = sorted({one.n_features for one in chosen})
     if len(sizes) < 2:
@@ -438,7 +436,7 @@ def _curve(record: Choice) -> Curves | None:
     for one in chosen:  # the best first
         best.setdefault((one.selector, one.n_features), one.score)
     curves = []
-    for selector in sorted({one.selector for one in chosen})[:5]:
+    for selector in list(dict.fromkeys(one.selector for one in chosen))[:5]:
         own = [(sizes.index(n), v) for (name, n), v in best.items() if name == selector]
         own.sort()
         values = tuple(Interval(*[factor * v.value] * 3) for _, v in own)
@@ -555,9 +553,7 @@ def _say_signature(s: ChoiceSummary) -> str:
 def _method(s: ChoiceSummary) -> list[str]:
     info, settings = read_info(s["scoring"]), s["settings"]
     n = len(s["candidates"])
-    selectors = {
-        one["selector"] for one in s["candidates"] if not one["is_baseline"]
-    }
+    selectors = {one["selector"] for one in s["candidates"] if not one["is_baseline"]}
     estimators = {one["estimator"] for one in s["candidates"] if one["n_features"]}
     if s["correction"] == "bbc":
         how = (
@@ -567,7 +563,7 @@ def _method(s: ChoiceSummary) -> list[str]:
         )
     else:
         how = f"The score of the choice was estimated by {settings.get('correction')}"
-    said = [
+    return [
         f"On {said_data(s['data'])}, {count(n, 'candidate')} were compared by "
         f"{settings.get('cross-validation', 'cross-validation')}: selectors "
         f"{listing(sorted(selectors))}; {settings.get('sizes')} features; estimators "
@@ -578,4 +574,3 @@ def _method(s: ChoiceSummary) -> list[str]:
         f"{info.write(s['naive_score'])}.",
         f"The winner, {_name(s['winner'])} features, was fitted on all samples.",
     ]
-    return said
