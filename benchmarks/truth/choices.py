@@ -27,10 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.feature_selection import SelectKBest, f_regression, r_regression
+from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
+from sklearn.neighbors import KNeighborsRegressor
 
 import veridical.evaluation
 from veridical import choose
+from veridical.evaluation.bias_correction import CorrectedInterval
 
 TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
 RAW = Path("build/choices.jsonl")
@@ -60,7 +64,12 @@ MANY: dict[str, Any] = {
     "sizes": [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 55, 75, 100],
     "estimators": ["nb", "1nn", "svm", "c45"],
 }
-CANDIDATES = {"few": FEW, "some": SOME, "many": MANY}
+NUMBERS: dict[str, Any] = {
+    "selectors": [SelectKBest(f_regression), SelectKBest(r_regression)],
+    "sizes": [2, 5, 10, 20],
+    "estimators": [Ridge(), KNeighborsRegressor()],
+}
+CANDIDATES = {"few": FEW, "some": SOME, "many": MANY, "numbers": NUMBERS}
 
 
 @dataclass(frozen=True)
@@ -78,6 +87,9 @@ class Design:
         if self.target == "grouped classes":
             return self._draw_groups(n, rng)
         X = rng.standard_normal((n, self.n_features))
+        if self.target == "numbers":
+            effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
+            return X, effect + rng.standard_normal(n), None
         y = np.resize([0, 1], n)
         X[:, :RELEVANT] += EFFECTS[self.signal] * y[:, np.newaxis]
         return X, y, None
@@ -102,6 +114,14 @@ def plan() -> list[Design]:
     found += [
         Design("classes", n, 100, signal, "few")
         for n, signal in product((500, 1000), EFFECTS)
+    ]
+    found += [
+        Design("grouped classes", n, 100, signal, "few")
+        for n, signal in product((96, 240), ("none", "strong"))
+    ]
+    found += [
+        Design("numbers", n, 50, signal, "numbers")
+        for n, signal in product((60, 200), EFFECTS)
     ]
     return found
 
@@ -186,7 +206,7 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
         "naive_bias": np.mean([one["naive"] for one in found] - truth),
     }
     for kind in ("bbc", "nested"):
-        value, low, high = np.array([one[kind] for one in found]).T
+        value, low, high = np.array([bounds(design, one, kind) for one in found]).T
         row[f"{kind}_bias"] = np.mean(value - truth)
         row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
     return {
@@ -194,14 +214,42 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def bounds(
+    design: Design, one: dict[str, Any], kind: str
+) -> tuple[float, float, float]:
+    """Return a corrected score and its interval, by the formula of today."""
+    value, low, high = one[kind]
+    lowest = -np.inf if design.target == "numbers" else 0.0
+    own = CorrectedInterval(
+        *(value, one["standard_error"], one["n_units"], lowest, 1.0),
+        np.array([low, high]),
+        one["naive"],
+    )
+    first, last = own.interval(0.95, "sampling")
+    if kind == "bbc":  # percentiles, and never narrower
+        first, last = min(first, low), max(last, high)
+    return value, first, last
+
+
 def print_table() -> None:
     """Print the table as Markdown."""
     with TABLE.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    print("| " + " | ".join(COLUMNS) + " |")
-    print("|" + "---|" * len(COLUMNS))
+    heads = "target | samples | features | signal | candidates | data sets | truth"
+    print(f"| {heads} | uncorrected | BBC | covered | nested | covered |")
+    print("|" + "---|" * 12)
     for row in rows:
-        print("| " + " | ".join(row[k] for k in COLUMNS) + " |")
+        n = int(row["n_sets"])
+        said = [
+            *(row[k] for k in COLUMNS[:6]),
+            f"{100 * float(row['truth']):.1f}",
+            f"{100 * float(row['naive_bias']):+.1f}",
+            f"{100 * float(row['bbc_bias']):+.1f}",
+            f"{100 * int(row['bbc_covered']) / n:.0f} %",
+            f"{100 * float(row['nested_bias']):+.1f}",
+            f"{100 * int(row['nested_covered']) / n:.0f} %",
+        ]
+        print(f"| {' | '.join(said)} |".replace("-", "\N{MINUS SIGN}"))
 
 
 def main() -> None:

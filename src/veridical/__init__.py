@@ -1,9 +1,9 @@
 """veridical: feature selection you can believe.
 
-The verbs are here: `select`, `estimate`, `compare`, `choose`, `audit`, `truth`,
-`sensitivity`.
-Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
-and so on. Both are imported when first used, so that ``import veridical`` is fast.
+The verbs are here: `select`, `estimate`, `compare`, `choose`, `discover`, `audit`,
+`truth`, `sensitivity`. Everything else is in the subpackages:
+``veridical.selection``, ``veridical.comparison`` and so on. Both are imported when
+first used, so that ``import veridical`` is fast.
 """
 
 from importlib import import_module
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         auditing,
         comparison,
         datasets,
+        discovery,
         evaluation,
         experiments,
         leakbench,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
+    from veridical.discovery import discover
     from veridical.evaluation import choose, estimate, select
 
 
@@ -38,6 +40,8 @@ __all__ = [
     "compare",
     "comparison",
     "datasets",
+    "discover",
+    "discovery",
     "estimate",
     "evaluation",
     "experiments",
@@ -57,6 +61,7 @@ _MODULES = {
     "audit": "auditing",
     "choose": "evaluation",
     "compare": "comparison",
+    "discover": "discovery",
     "estimate": "evaluation",
     "select": "evaluation",
     "sensitivity": "comparison",

@@ -33,8 +33,9 @@ class Purpose(IntEnum):
     NULL = 6
     PERMUTATIONS = 7
     ASSOCIATION = 8
-    CHOICE = 20
-    INNER_FOLDS = 21
+    DISCOVERY = 20
+    CHOICE = 30
+    INNER_FOLDS = 31
 
 
 def root_seed(random_state: Any) -> int:

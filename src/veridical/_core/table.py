@@ -8,7 +8,7 @@ only estimators of other packages are given rows and columns as the user had the
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,28 @@ from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Tar
 
 #: The classes of a target without classes.
 _NO_CLASSES: NDArray[Any] = np.empty(0, dtype=np.intp)
+
+
+class Blocks(Protocol):
+    """What features are corrected for; `veridical.preparation.blocks` has it."""
+
+    def take(self, rows: Any) -> Blocks:
+        """Take some samples."""
+        ...
+
+    def of_columns(self, features: Features, columns: IntArray) -> Blocks:
+        """Take some features."""
+        ...
+
+    def correct(
+        self, table: Table, train: IntArray, test: IntArray | None = None
+    ) -> Table:
+        """Correct samples by what training samples say."""
+        ...
+
+    def describe(self) -> dict[str, str]:
+        """Say what is done."""
+        ...
 
 
 class Table:
@@ -48,6 +70,8 @@ class Table:
         The groups as they were given.
     weights : float array of shape (n_samples,), optional
         Sample weights: a sample of weight 3 counts as three equal samples.
+    blocks : Blocks, optional
+        Batch and covariates, for which features are corrected on every training set.
     name : str, default="X"
         Display name.
     """
@@ -62,6 +86,7 @@ class Table:
         subgroups: IntArray | None = None,
         group_names: NDArray[Any] | None = None,
         weights: FloatArray | None = None,
+        blocks: Blocks | None = None,
         name: str = "X",
     ) -> None:
         if features is not None:
@@ -72,6 +97,7 @@ class Table:
         self.subgroups = subgroups
         self.group_names = group_names
         self.weights = weights
+        self.blocks = blocks
         self.name = name
 
     @classmethod
@@ -101,6 +127,7 @@ class Table:
             "subgroups": self.subgroups,
             "group_names": self.group_names,
             "weights": self.weights,
+            "blocks": self.blocks,
             "name": self.name,
         }
         return Table(**{**kept, **changes})
@@ -260,7 +287,11 @@ class Table:
 
     def permute(self, columns: IntArray) -> Table:
         """Put the features in another order, or take some of them."""
-        return self.replace(features=self.features.permute(columns), source=None)
+        blocks = None
+        if self.blocks is not None:
+            blocks = self.blocks.of_columns(self.features, columns)
+        features = self.features.permute(columns)
+        return self.replace(features=features, source=None, blocks=blocks)
 
     def take_columns(self, columns: IntArray) -> Table:
         """Take some features, also of what the user had."""
@@ -279,7 +310,22 @@ class Table:
             subgroups=_number(self.subgroups, rows),
             group_names=_names_left(self.group_names, self.groups, rows),
             weights=None if self.weights is None else self.weights[rows],
+            blocks=None if self.blocks is None else self.blocks.take(places),
         )
+
+    def corrected(self, train: IntArray, test: IntArray | None = None) -> Table:
+        """Correct training and test samples for batch and covariates, if there are any.
+
+        Parameters
+        ----------
+        train : int array
+            Rows from which the correction is learned.
+        test : int array, optional
+            Further rows to correct; all others are left as they are.
+        """
+        if self.blocks is None:
+            return self
+        return self.blocks.correct(self, train, test)
 
     # -- hash and summary --------------------------------------------------------------
 

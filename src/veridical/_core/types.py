@@ -44,6 +44,10 @@ WeightsLike: TypeAlias = ArrayLike | str | None
 EstimatorLike: TypeAlias = str | BaseEstimator
 #: A name in ``veridical.selection.SELECTORS``, or a selector.
 SelectorLike: TypeAlias = str | BaseEstimator
+#: Batch of the samples: a column of X, the values, or a ``ComBat``.
+BatchLike: TypeAlias = str | int | ArrayLike | BaseEstimator | None
+#: Covariates of the samples: columns of X, the values, or a ``Residualize``.
+CovariatesLike: TypeAlias = str | int | list[str] | ArrayLike | BaseEstimator | None
 #: Folds, a name, a method, a splitter, or pairs of training and test rows.
 CVLike: TypeAlias = (
     int | str | Method | SklearnSplitter | Iterable[tuple[ArrayLike, ArrayLike]]

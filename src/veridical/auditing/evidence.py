@@ -19,7 +19,7 @@ from veridical._core.splits import Split, count_units
 from veridical._core.table import Table
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
-from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.association import best_features_pvalue, chosen_by_labels
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
@@ -84,6 +84,8 @@ class AuditEvidence:
         Significance level.
     seed : int
         Root seed.
+    batch : Series or None
+        The batch of every sample, where it is known.
     """
 
     procedure: Audited
@@ -107,6 +109,7 @@ class AuditEvidence:
     test: str | None
     alpha: float
     seed: int
+    batch: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -154,6 +157,7 @@ def gather_evidence(
     root: int,
     n_jobs: int | None,
     progress: ProgressLike,
+    batch: Any = None,
 ) -> AuditEvidence:
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
@@ -233,7 +237,12 @@ def gather_evidence(
             pvalue=agreement.pvalue,
             permuted=agreement.permuted,
             association_pvalue=chosen_by_labels(
-                data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
+                data.corrected(np.arange(len(data))),
+                procedure.features,
+                seed_for(root, Purpose.ASSOCIATION),
+            ),
+            signal_pvalue=best_features_pvalue(
+                data, procedure.features.size, seed_for(root, Purpose.ASSOCIATION, 3)
             ),
         )
     return AuditEvidence(
@@ -262,6 +271,7 @@ def gather_evidence(
         test=test,
         alpha=alpha,
         seed=root,
+        batch=batch,
     )
 
 

@@ -16,6 +16,7 @@ from veridical.cli import (
     choose,
     compare,
     data,
+    discover,
     estimate,
     probabilities,
     schema,
@@ -71,6 +72,14 @@ app.command(
         "choose genes.csv --target tumour --selectors anova,mrmr --features 10,50",
     ),
 )(choose.choose)
+app.command(
+    "discover",
+    cls=Verb,
+    epilog=examples(
+        "discover genes.csv --target tumour --fdr 0.1 --out report.html",
+        "discover genes.csv --target tumour --claim stable --pfer 1",
+    ),
+)(discover.discover)
 app.command(
     "audit",
     cls=Verb,

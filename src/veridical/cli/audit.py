@@ -68,6 +68,9 @@ def audit(
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -128,7 +131,9 @@ def audit(
     )  # fmt: skip
     request = AuditRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         estimator=estimator,
         selected=selected,
         selector=selector,
@@ -223,7 +228,8 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         SOURCE,
         lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
     )
-    data: Any = read_table(X, y, kind="classes", **request.structure)
+    X, given = request.correct_for("audit", X, y)
+    data: Any = read_table(given, y, kind="classes", **request.structure)
     estimator, chosen, request = _procedure(request, X, data)
     with console.progress_bar("Auditing") as progress:
         record = run(

@@ -177,7 +177,7 @@ def choose(
     ]
     request = ChooseRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(impute, scale, encode, None, None, None),
         selectors=tuple(options.split_commas(selectors)),
         sizes=tuple(sizes),
         estimators=tuple(options.split_commas(estimators)),

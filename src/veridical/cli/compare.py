@@ -82,6 +82,9 @@ def compare(
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -144,7 +147,9 @@ def compare(
     )  # fmt: skip
     request = CompareRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         selectors=chosen,
         estimators=options.split_commas(estimator or [ESTIMATOR]),
         features=options.read_feature_count(features),
@@ -222,11 +227,12 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
     )
+    X, given = request.correct_for("compare", X, y)
     prepared = request.preparation(X)
     common = {**request.settings(X.shape[1], prepared), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(
-            X=X,
+            X=given,
             y=y,
             **request.structure,
             name=name,

@@ -91,6 +91,31 @@ Encode = Annotated[
         autocompletion=names.completer(names.ENCODERS),
     ),
 ]
+Batch = Annotated[
+    str | None,
+    optional(
+        "COLUMN",
+        "The column with the batch of a sample: site, scanner, plate. ComBat corrects "
+        "differences between batches on every training set.",
+    ),
+]
+UnknownBatch = Annotated[
+    str | None,
+    optional(
+        "error|estimate",
+        "What to do with batches that a training set lacks: refuse them, or estimate "
+        r"them from their own samples. \[default: error]",
+        autocompletion=names.completer(["error", "estimate"]),
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    optional(
+        "COLUMN,...",
+        "Columns such as age and sex whose linear effect on the features is "
+        "subtracted, learned on every training set.",
+    ),
+]
 Validate = Annotated[
     Path | None,
     optional(
@@ -303,15 +328,33 @@ def _refuse_without_data(
 
 
 def read_preparation(
-    impute: str | None, scale: str | None, encode: str | None
+    impute: str | None,
+    scale: str | None,
+    encode: str | None,
+    batch: str | None,
+    unknown_batch: str | None,
+    covariates: Iterable[str] | None,
 ) -> dict[str, Any]:
     """Check how a table is prepared; return the fields of a `PreparedRequest`."""
+    from veridical._core.errors import InputError
+
     given = {"impute": impute, "scale": scale, "encode": encode}
     known = (names.IMPUTERS, names.SCALERS, names.ENCODERS)
     for (option, how), choices in zip(given.items(), known, strict=True):
         if how is not None:
             check_choice(f"--{option}", how, choices)
-    return given
+    if unknown_batch is not None:
+        check_choice("--unknown-batch", unknown_batch, ("error", "estimate"))
+        if batch is None:
+            raise InputError(
+                f"--unknown-batch {unknown_batch} needs a batch; add --batch COLUMN."
+            )
+    return {
+        **given,
+        "batch": batch,
+        "unknown_batch": unknown_batch,
+        "covariates": tuple(split_commas(covariates)),
+    }
 
 
 def check_validation(

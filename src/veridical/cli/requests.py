@@ -158,17 +158,65 @@ class PreparedRequest(Request):
     ----------
     impute, scale, encode : str or None
         How; see `veridical.cli.preparing`.
+    batch : str or None
+        The column with the batch.
+    unknown_batch : str or None
+        What to do with batches that a training set lacks.
+    covariates : tuple of str
+        Columns whose effect is subtracted.
     """
 
     impute: str | None
     scale: str | None
     encode: str | None
+    batch: str | None
+    unknown_batch: str | None
+    covariates: tuple[str, ...]
 
     def write_command(self, verb: str, *options: object) -> str:
         """Write a command with the data, the preparation and the given options."""
         given = {"impute": self.impute, "scale": self.scale, "encode": self.encode}
+        given |= {"batch": self.batch, "unknown-batch": self.unknown_batch}
+        given |= {"covariates": ",".join(self.covariates) or None}
         words = [w for name, how in given.items() if how for w in (f"--{name}", how)]
         return super().write_command(verb, *words, *options)
+
+    def correct_for(self, verb: str, X: Any, y: Any) -> tuple[Any, Any]:
+        """Take batch and covariates out of the features.
+
+        Returns
+        -------
+        features, X
+            The features, and what to pass to the verb in Python: a table that is
+            corrected on every training set, or the features where there is nothing to
+            correct.
+        """
+        import pandas as pd
+
+        from veridical._core.errors import InputError
+        from veridical.preparation import ComBat
+        from veridical.preparation.blocks import read_with_blocks
+
+        if self.batch is None and not self.covariates:
+            return X, X
+        if self.data is None:
+            option = "--batch" if self.batch is not None else "--covariates"
+            raise InputError(
+                f"{option} names a column, but there is no file; give it first: "
+                f"veridical {verb} DATA {option} COLUMN"
+            )
+        batch = None
+        if self.batch is not None:
+            if self.batch in self.groups and self.batch not in X.columns:
+                # It was taken out as a group; a site may be both.
+                groups = pd.DataFrame(self.structure["groups"])
+                X = X.assign(**{self.batch: groups[self.groups.index(self.batch)]})
+            batch = ComBat(self.batch, unknown=self.unknown_batch or "error")  # type: ignore[arg-type]
+        covariates = list(self.covariates) or None
+        table = read_with_blocks(
+            X, y, batch=batch, covariates=covariates, kind="classes"
+        )
+        return table.source, table
 
     def preparation(self, X: Any) -> Preparation:
         """Make the steps of the preparation for a table."""

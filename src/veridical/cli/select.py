@@ -59,6 +59,9 @@ def select(
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
@@ -108,7 +111,9 @@ def select(
     options.read_method(cv)
     request = SelectRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         selector=selector,
         alpha=alpha,
         relevance=relevance,
@@ -174,16 +179,17 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
-    most = options.count_wanted(request.features, X.shape[1])
-    request = replace(request, features=most)
-    prepared = request.preparation(X)
     how: Any = request.cv
     if request.validate is not None:
         X, y, how = request.read_validation(request.validate, X, y, name)
+    X, given = request.correct_for("select", X, y)
+    most = options.count_wanted(request.features, X.shape[1])
+    request = replace(request, features=most)
+    prepared = request.preparation(X)
     with console.progress_bar("Selecting") as progress:
         found = run(
             prepared.select_by(made),
-            X,
+            given,
             y,
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(request.estimator)),

@@ -21,6 +21,8 @@ from veridical._core.table import Table
 from veridical._core.targets import NAMES
 from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     GroupsLike,
@@ -59,6 +61,7 @@ from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import describe_weights
+from veridical.preparation.blocks import describe_blocks
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -74,6 +77,8 @@ def compare(
     methods: Iterable[str] = ("in", "out"),
     groups: GroupsLike = None,
     sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
@@ -123,6 +128,11 @@ def compare(
     groups, sample_weight : optional
         Samples that belong together, and weights of samples, as in
         `veridical.evaluation.estimate`.
+    batch : column name or index, array-like, ComBat or None
+        As in `veridical.evaluation.estimate`. Under OUT, selection sees features that
+        were corrected on all samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `veridical.evaluation.estimate`. Verdicts rest on the first
         score, per fold; the others are in `values`. None is accuracy for classes,
@@ -243,7 +253,14 @@ def compare(
     """
     root = root_seed(random_state)
     estimators, data = read_learners(
-        estimator, X, y, root, groups=groups, sample_weight=sample_weight
+        estimator,
+        X,
+        y,
+        root,
+        groups=groups,
+        sample_weight=sample_weight,
+        batch=batch,
+        covariates=covariates,
     )
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
@@ -265,7 +282,11 @@ def compare(
         scores=_other_scores(read_scoring(scoring, data.target)),
     )
     workers = Workers(n_jobs, progress)
-    workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
+    corrected = data.blocks is not None
+    n_jobs_here = count_jobs(
+        design.procedures(), splits.splits, workers, corrected=corrected
+    )
+    workers.total = n_jobs_here + n_draws
     # Each null data set is compared under both of its selectors.
     announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
     columns = feature_order(root, data.n_features)
@@ -282,6 +303,7 @@ def compare(
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
         **describe_weights(data),
+        **describe_blocks(data),
         **({"correction": correction} if len(named) > 2 else {}),
         **(
             {"scoring": ", ".join(one.full_label for one in scorings)}
@@ -306,6 +328,11 @@ def _refuse_other_nulls(data: Table) -> None:
         raise InputError(
             f"calibrated draws data sets with classes, but the target is "
             f"{NAMES[data.kind]}; use calibrated=False."
+        )
+    if data.blocks is not None:
+        raise InputError(
+            "calibrated draws data sets without batches and covariates; leave it out, "
+            "or leave out batch and covariates."
         )
 
 

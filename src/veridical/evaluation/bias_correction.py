@@ -40,7 +40,7 @@ from veridical.kernels.statistics import wilson_bounds
 _WEIGHTS_AT_A_TIME = 1 << 22
 #: Standard error of a cross-validated score over that of independent predictions, as
 #: ``benchmarks/truth/choices.py`` found it; a smaller one covers too rarely.
-SHARED = 1.2
+SHARED = 1.3
 #: Relative difference of two scores; below it they are equal up to rounding.
 _SAME = 1e-12
 

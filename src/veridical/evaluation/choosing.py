@@ -54,6 +54,11 @@ from veridical.evaluation.candidates import (
     read_learners,
     selected_on_folds,
 )
+from veridical.evaluation.choice_coverage import (
+    coverage_of_choice,
+    nearest_designs,
+    say_bias,
+)
 from veridical.evaluation.choices import (
     Candidate,
     Choice,
@@ -794,6 +799,14 @@ class _Answer:
             value, winners = self._score_nested(places, score)
             by_bbc = _signed(Interval(own.value, *own.interval()), score.sign)
             own = replace(own, value=value)
+        near = nearest_designs(
+            table.kind,
+            score.name,
+            len(work.pooling.rows),
+            len(found),
+            grouped=table.groups is not None,
+        )
+        said = say_bias(near, self.correction)
         features = self._features(best)
         stand_ins = find_stand_ins(table, np.array([f.index for f in features], int))
         if table.n_features == len(features):
@@ -821,7 +834,8 @@ class _Answer:
             by_bbc=by_bbc,
             fold_winners=tuple(map(self._label, winners)) if self.nested else (),
             predictions=self._predictions(winners),
-            notes=remarks,
+            coverage=coverage_of_choice(near, self.correction),
+            notes=(*remarks, said) if said else remarks,
             settings=settings,
         )
 
@@ -1006,21 +1020,41 @@ class _Answer:
             values.append(float(value))
             sizes.append(len(part.rows))
             winners.append(best)
+        if not _is_comparable(score, table):
+            return float(np.nanmean(values)), winners
         if score.pooled:
             return float(np.average(values, weights=sizes)), winners
-        return float(np.nanmean(values)), winners
+        first = work.candidates.procedures[winners[0].procedure].estimator
+        rows = row_scores(
+            score, [self._outputs(winners)], [first], work.pooling.rows, table
+        )
+        pooled = rows.score(np.ones((1, len(work.pooling.rows))), [0])[0, 0]
+        return float(pooled), winners
+
+    def _outputs(self, winners: Sequence[Place]) -> Outputs:
+        """Put the predictions of the winner of every split into layers."""
+        work = self.work
+        own = [
+            work.done[place.procedure].all_outputs[s].at(place.size)
+            for s, place in enumerate(winners)
+        ]
+        shape = (work.pooling.n_layers, work.pooling.rows.size)
+        parts: list[Any] = []
+        for part in (0, 1):  # classes or numbers, probabilities
+            given = [one[part] for one in own]
+            if any(one is None for one in given):
+                parts.append(None)
+                continue
+            whole = np.empty((*shape, *given[0].shape[1:]), dtype=given[0].dtype)
+            for s, one in enumerate(given):
+                whole[work.pooling.layers[s], work.pooling.columns[s]] = one
+            parts.append(whole)
+        return Outputs(parts[0], parts[1])
 
     def _predictions(self, winners: Sequence[Place]) -> Any:
         """Return the predictions of the winner of every split, as labels."""
-        work = self.work
-        found: Any = None
-        for s, place in enumerate(winners):
-            codes = work.done[place.procedure].predictions[s][place.size]
-            if found is None:
-                shape = (work.pooling.n_layers, work.pooling.rows.size)
-                found = np.empty(shape, dtype=codes.dtype)
-            found[work.pooling.layers[s], work.pooling.columns[s]] = codes
-        return work.table.classes[found] if work.table.kind == "classes" else found
+        table, codes = self.work.table, self._outputs(winners).codes
+        return table.classes[codes] if table.kind == "classes" else codes
 
     def _label(self, place: Place) -> str:
         candidates = self.work.candidates
@@ -1028,6 +1062,15 @@ class _Answer:
         sizes = candidates.procedures[place.procedure].sizes
         n = f", {sizes[place.size]} features" if sizes else ""
         return f"{estimator}, {selector}{n}"
+
+
+def _is_comparable(score: Score, table: Table) -> bool:
+    """Return whether predictions of different estimators may be pooled for a score.
+
+    Decision values and risks have no common scale; classes, numbers and probabilities
+    do.
+    """
+    return score.needs in ("predict", "predict_proba") and table.kind != "survival"
 
 
 def _signed(found: Interval, sign: float) -> Interval:

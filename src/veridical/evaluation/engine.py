@@ -435,7 +435,8 @@ def evaluate_table(
         everything = np.arange(table.n_samples)
     n_jobs = 0
     if isinstance(run, Workers) and apply is None:
-        n_jobs = count_jobs(procedures, splits, run)
+        corrected = table.blocks is not None
+        n_jobs = count_jobs(procedures, splits, run, corrected=corrected)
     with expected(run, n_jobs):
         rankings, seconds = _rank_all(
             procedures, table, splits, columns, everything, run
@@ -540,20 +541,27 @@ def _parts(n_splits: int, run: Runner) -> list[IntArray]:
 
 
 def count_jobs(
-    procedures: Sequence[Procedure], splits: Sequence[Any], run: Workers
+    procedures: Sequence[Procedure],
+    splits: Sequence[Any],
+    run: Workers,
+    *,
+    corrected: bool = False,
 ) -> int:
     """Return the number of jobs of an evaluation, for progress."""
     selectors = {id(p.selector): p.selector for p in procedures}
     selectors.pop(id(None), None)
     n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
     ranking = sum(1 if shares_work(one) else n_sets for one in selectors.values())
-    together = sum(_at_once(one) for one in procedures)
+    together = sum(_at_once(one, corrected) for one in procedures)
     return ranking + together + len(_parts(len(splits), run))
 
 
-def _at_once(procedure: Procedure) -> bool:
-    """Return whether an estimator on all features may predict all splits at once."""
-    if procedure.selects:
+def _at_once(procedure: Procedure, corrected: bool) -> bool:
+    """Return whether an estimator on all features may predict all splits at once.
+
+    Not where features are corrected: they differ from split to split then.
+    """
+    if procedure.selects or corrected:
         return False
     estimator = procedure.estimator
     if procedure.responses:
@@ -717,6 +725,11 @@ def rank(
     list of Ranked
         Features of the table, best first.
     """
+    if table.blocks is not None:  # each training set has its own correction
+        return [
+            rank(selector, table.corrected(rows), [rows], n_features, columns)[0]
+            for rows in train_sets
+        ]
     if columns is not None and hasattr(selector, "_accept"):
         selector._accept(table)  # messages have the indices of X
     if _uses_indices(selector):
@@ -781,6 +794,7 @@ def fit_selector(
     selector: Any, table: Table, rows: IntArray, n_features: int | None
 ) -> tuple[Any, Ranked]:
     """Fit a selector on some samples; return it with the features it chooses."""
+    table = table.corrected(rows)
     asked = set_size(clone(selector, safe=False), n_features)
     if hasattr(asked, "fit_table"):
         fitted = asked.fit_table(table.rows(rows))
@@ -908,7 +922,8 @@ def _predict_all(
 ) -> list[list[Any]]:
     """Predict the test samples of every split by every procedure."""
     predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
-    together = [p for p, one in enumerate(procedures) if _at_once(one)]
+    corrected = table.blocks is not None
+    together = [p for p, one in enumerate(procedures) if _at_once(one, corrected)]
     jobs: list[Job] = [
         (
             predict_table,
@@ -962,6 +977,13 @@ def _predict_splits(
     A subset is a set: its features are put in the order of the table, so that two
     selectors which choose the same features get the same model.
     """
+    if table.blocks is not None:
+        return [
+            _predict_splits(
+                table.corrected(split.train, split.test), [split], [some], [ranks]
+            )[0]
+            for split, some, ranks in zip(splits, procedures, rankings, strict=True)
+        ]
     found: list[list[Any]] = [[None] * len(some) for some in procedures]
     requests: dict[Any, _Request] = {}
     for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
@@ -1114,7 +1136,9 @@ def _apply_to_splits(
 ) -> list[Any]:
     results = []
     paired = is_pairwise(procedure.estimator)
+    given = table
     for split, ranked in zip(splits, rankings, strict=True):
+        table = given.corrected(split.train, split.test)
         columns = split.train if paired else None
         if ranked is not None:
             order, _ = _order_and_sizes(procedure, ranked)
@@ -1197,6 +1221,8 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
         for _, step in clone(estimator).steps[:place]
         if step is not None and not isinstance(step, str)
     ]
+    if before and table.blocks is not None:
+        return whole  # features are corrected before they are transformed
     X = table.source
     for step in before:
         X = step.fit_transform(X, table.labels)

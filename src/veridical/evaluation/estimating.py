@@ -38,6 +38,8 @@ from veridical._core.splits import (
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     GroupsLike,
@@ -69,6 +71,7 @@ from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import Spread, describe_weights
+from veridical.preparation.blocks import describe_blocks
 
 
 @repeatable
@@ -79,6 +82,8 @@ def estimate(
     *,
     groups: GroupsLike = None,
     sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     cv: CVLike = 10,
     scoring: ScoringLike = None,
     random_state: RandomStateLike = None,
@@ -109,6 +114,16 @@ def estimate(
     sample_weight : array-like of shape (n_samples,) or str, optional
         Weights of the samples, or the column of a data frame X with them. A sample of
         weight 3 counts as three equal samples, in selection, fits and scores.
+    batch : column name or index, array-like of shape (n_samples,), ComBat or None
+        The batch of every sample: a site, a scanner, a plate. A column of X is taken
+        out of the features. Numeric features are corrected by
+        `veridical.preparation.ComBat`, which is fitted on the training samples of
+        every split; pass ``ComBat("site", parametric=False)`` to change how.
+    covariates : list of column names or indices, array-like, Residualize or None
+        Columns of X, which are taken out of the features, or values, one row per
+        sample. Their linear effect on numeric features, learned on the training
+        samples of every split, is subtracted, after the correction of batches, which
+        keeps it.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split: a number of folds (stratified by class, or by event for survival
         times), repeats and folds such as "5x2", the name of a method such as "loo" or
@@ -191,6 +206,8 @@ def estimate(
         sample_weight=sample_weight,
         name=name,
         encoded=False,
+        batch=batch,
+        covariates=covariates,
     )
     chosen = read_cv(cv, table.n_samples, table.kind)
     method = chosen.describe() + describe_groups(table)
@@ -212,6 +229,7 @@ def estimate(
         **describe_weights(table),
         "scoring": ", ".join(one["scoring"].full_label for one in found),
         "random_state": root,
+        **describe_blocks(table),
         **_hash(table),
     }
     made = [

@@ -15,6 +15,7 @@ from veridical._core.table import Table
 from veridical._core.targets import NAMES as KINDS
 from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, one_line
+from veridical._core.types import BatchLike, CovariatesLike
 from veridical.evaluation.engine import common_target, selecting_step
 from veridical.learning import (
     DEFAULT_ESTIMATORS,
@@ -25,6 +26,7 @@ from veridical.learning import (
 from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
 from veridical.learning.tabular import TabularModel
+from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
 _NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
@@ -121,6 +123,8 @@ def read_problem(
     sample_weight: Any = None,
     name: str | None = None,
     encoded: bool = True,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
 ) -> Table:
     """Read a table; the estimators decide the kind of its target.
 
@@ -130,6 +134,8 @@ def read_problem(
         From `read_estimator`; where there are none, the values of y decide.
     X, y, groups, sample_weight, name, encoded
         As in ``read_table``.
+    batch, covariates
+        As in ``read_with_blocks``.
 
     Raises
     ------
@@ -152,9 +158,11 @@ def read_problem(
             f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
             f"events and times; {_instead('survival')}."
         )
-    return read_table(
+    return read_with_blocks(
         X,
         y,
+        batch=batch,
+        covariates=covariates,
         groups=groups,
         sample_weight=sample_weight,
         kind=kind or "auto",

@@ -30,6 +30,8 @@ from veridical._core.splits import (
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
     GroupsLike,
@@ -77,6 +79,7 @@ from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
 from veridical.evaluation.units import Spread, describe_weights
 from veridical.learning import DAGSVM
+from veridical.preparation.blocks import describe_blocks
 
 #: Numbers of features evaluated where the estimator is fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -92,6 +95,8 @@ def select(
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
     groups: GroupsLike = None,
     sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
@@ -129,6 +134,10 @@ def select(
     groups, sample_weight : optional
         Samples that belong together, and weights of samples, as in
         `veridical.evaluation.estimate`.
+    batch : column name or index, array-like, ComBat or None
+        As in `estimate`; the selected features are those of the corrected samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `estimate`; of several scores the first leads, and all are
         computed from the same predictions. None is accuracy, R² or concordance.
@@ -175,7 +184,14 @@ def select(
     ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
     estimator, table = read_learner(
-        estimator, X, y, name=name, groups=groups, sample_weight=sample_weight
+        estimator,
+        X,
+        y,
+        name=name,
+        groups=groups,
+        sample_weight=sample_weight,
+        batch=batch,
+        covariates=covariates,
     )
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
@@ -252,6 +268,7 @@ def select(
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method, table),
             **describe_weights(table),
+            **describe_blocks(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
             "random_state": root,
             "table sha256": table.sha256(),

@@ -249,8 +249,36 @@ class Bars:
     axis: str
 
 
+class Spot(NamedTuple):
+    """A named point of a cloud; the others of a cloud have no side."""
+
+    label: str
+    x: float
+    y: float
+    side: Side | None = None
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Many points over two axes of numbers, with a level of the vertical axis."""
+
+    alt: str
+    spots: tuple[Spot, ...]
+    across: str
+    upward: str
+    levels: tuple[Level, ...] = ()
+
+
 Picture = (
-    Intervals | Pairs | Distribution | Ranks | Curves | Reliability | Outcomes | Bars
+    Intervals
+    | Pairs
+    | Distribution
+    | Ranks
+    | Curves
+    | Reliability
+    | Outcomes
+    | Bars
+    | Cloud
 )
 
 
@@ -807,7 +835,12 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     seed = record_settings.get("random_state")
     last = f"Computed with veridical {__version__}"
     last += f", random state {seed}." if seed is not None else "."
-    return " ".join(filter(None, [*sentences, last]))
+    before = [
+        f"{what}: {record_settings[key]}."
+        for key, what in (("batch", "Batches"), ("covariates", "Covariates"))
+        if key in record_settings
+    ]
+    return " ".join(filter(None, [*sentences, *before, last]))
 
 
 def answer(words: Any, badges: Mapping[str, str]) -> dict[str, Any]:
