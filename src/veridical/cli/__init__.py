@@ -69,7 +69,7 @@ app.command(
     cls=Verb,
     epilog=examples(
         "choose genes.csv --target tumour --out report.html",
-        "choose genes.csv --target tumour --selectors anova,mrmr --features 10,50",
+        "choose genes.csv --target tumour --features 10,50 --correction bbc",
     ),
 )(choose.choose)
 app.command(

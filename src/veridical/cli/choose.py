@@ -77,8 +77,8 @@ def choose(
     features: Annotated[
         list[str] | None,
         options.optional(
-            "N,N,...",
-            "Numbers of features to try, or shares of them such as 0.1. "
+            "N",
+            "Numbers of features to try, with commas between them, or shares of them such as 0.1. "
             r"\[default: 1,2,5,10,... up to the number of samples]",
         ),
     ] = None,
@@ -110,16 +110,13 @@ def choose(
             "draws, such as 0.99, after each fold.",
         ),
     ] = None,
-    scoring: options.Scoring = None,
     store: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Keep predictions in this file; the same command resumes from it.",
-            show_default=False,
-            rich_help_panel=WORK_PANEL,
+        options.optional(
+            "FILE", "Keep predictions in this file; the same command resumes from it."
         ),
     ] = None,
+    scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     dask: Annotated[
         str | None,
