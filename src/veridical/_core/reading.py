@@ -240,12 +240,12 @@ def read_target(
         ...
     veridical._core.errors.InputError: The target of pressure.csv must be numbers, ...
     """
-    if kind == "survival" or (kind == "auto" and _is_survival(y)):
+    if kind == "survival" or (kind == "auto" and is_survival(y)):
         return _read_survival(y, n_samples, name)
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if kind == "auto" and _are_numbers(labels):
+    if kind == "auto" and are_numbers(labels):
         kind = "numbers"
     if kind == "numbers":
         return _read_numbers(labels, n_samples, name)
@@ -254,7 +254,7 @@ def read_target(
     return Classes.from_labels(labels)
 
 
-def _are_numbers(labels: NDArray[Any]) -> bool:
+def are_numbers(labels: NDArray[Any]) -> bool:
     """Return whether floats measure something rather than number classes."""
     if labels.dtype.kind != "f" or labels.ndim != 1 or not np.isfinite(labels).all():
         return False
@@ -318,7 +318,7 @@ _SURVIVAL_CURE = (
 )
 
 
-def _is_survival(y: Any) -> bool:
+def is_survival(y: Any) -> bool:
     """Return whether y has two columns, an event and a time."""
     if getattr(getattr(y, "dtype", None), "names", None):
         return True
@@ -373,7 +373,7 @@ def read_times(estimator: Any, y: Any, n_samples: int) -> Survival:
             f"{type(estimator).__name__} requires y to be passed, but the target y is "
             "None; pass events and times."
         )
-    if not _is_survival(y):
+    if not is_survival(y):
         times = np.asarray(y)
         if times.ndim == 2 and times.shape[1] == 1:
             times = column_or_1d(times, warn=True)

@@ -1,4 +1,4 @@
-"""Relevance from means and variances: the F ratio and correlation with the class."""
+"""Relevance from means and variances: the F ratio and correlation with the target."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
-from veridical.kernels.moments import block_variances
+from veridical.kernels.moments import (
+    MIN_SQUARES_SHARE,
+    block_regressions,
+    block_variances,
+    centre_target,
+    target_sums,
+)
 from veridical.kernels.statistics import f_ratio
 from veridical.kernels.trainsets import TrainSets
 
@@ -23,9 +29,11 @@ class Variances:
     Parameters
     ----------
     weight : array of shape (S, K)
-        Weight of each class.
+        Weight of each class; of all samples, shape (S, 1), where there are no classes.
     within, between : arrays of shape (S, p)
-        Sums of squares within classes and between class means.
+        Sums of squares within classes and between class means; for a target of numbers
+        of the residuals and of the fitted values of a straight line. For survival
+        times *within* is the sum of squares about the mean, and *between* is 0.
     against : array of shape (S, K, p) or (S, 0, p)
         Sums between class k and all the rest, if computed.
     """
@@ -42,17 +50,20 @@ class Variances:
         ------
         InputError
             If sample weights sum to less than one sample per class: the F ratio has
-            negative degrees of freedom then.
+            negative degrees of freedom then. A straight line has as many parameters as
+            two classes.
         """
         n_classes = np.count_nonzero(self.weight, axis=1)[:, None]
+        if self.weight.shape[1] == 1:
+            n_classes = np.full_like(n_classes, 2)
         n_samples = self.weight.sum(axis=1)[:, None]
         if (n_samples < n_classes).any():
             s = int(np.argmax(n_samples < n_classes))
             raise InputError(
-                f"sample_weight sums to {n_samples[s, 0]:g}, but there are "
-                f"{n_classes[s, 0]} classes, and the F ratio takes weights for numbers "
-                "of samples; multiply the weights so that they sum to the number of "
-                "samples."
+                f"sample_weight sums to {n_samples[s, 0]:g}, but the F ratio has "
+                f"{n_classes[s, 0]} parameters ({n_classes[s, 0]} classes, or a "
+                "straight line) and takes weights for numbers of samples; multiply the "
+                "weights so that they sum to the number of samples."
             )
         return n_classes, n_samples
 
@@ -76,33 +87,63 @@ def variances(
 ) -> Variances:
     """Compute sums of squares within and between classes, to the last digit or two.
 
-    `also` is called with every block of features ``lo:hi``.
+    For targets without classes see :class:`Variances`. `also` is called with every
+    block of features ``lo:hi``.
     """
     n_features, n_sets = data.values.shape[1], len(sets)
-    weight = sets.class_counts(data.y, data.n_classes)
     within = np.empty((n_features, n_sets))
     between = np.empty((n_features, n_sets))
-    each = np.empty((n_features, n_sets, data.n_classes if against else 0))
+    n_against = data.n_classes if against else 0
+    each = np.empty((n_features, n_sets, n_against))
+    changes = sets.counts, sets.whole, sets.start, sets.where, sets.change
+    if data.kind == "numbers":
+        weight = sets.counts.sum(axis=1, keepdims=True)
+        target = _target_sums(data.as_numbers.values, sets)
+    else:
+        codes = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
+        weight = sets.class_counts(codes, max(data.n_classes, 1))
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
-        block_variances(
-            block,
-            data.y,
-            weight,
-            sets.counts,
-            sets.whole,
-            sets.start,
-            sets.where,
-            sets.change,
-            within[lo:hi],
-            between[lo:hi],
-            each[lo:hi],
-        )
+        if data.kind == "numbers":
+            z, z_sums, alone = target
+            block_regressions(
+                block,
+                z,
+                z_sums,
+                weight,
+                *changes,
+                alone,
+                within[lo:hi],
+                between[lo:hi],
+            )
+        else:
+            block_variances(
+                block,
+                codes,
+                weight,
+                *changes,
+                within[lo:hi],
+                between[lo:hi],
+                each[lo:hi],
+            )
         if also is not None:
             also(lo, hi, block)
 
     map_blocks(work, data.values, n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
+
+
+def _target_sums(
+    values: FloatArray, sets: TrainSets
+) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Return the target, its sums in each set, and which sets share no sums.
+
+    A set that leaves out an outlier of the target would lose digits.
+    """
+    z = centre_target(np.ascontiguousarray(values))
+    z_sums = target_sums(z, sets.counts)
+    alone = z_sums[:, 1, 0] < MIN_SQUARES_SHARE * float(z @ z)
+    return z, z_sums, alone
 
 
 def _ratio(between: FloatArray, within: FloatArray) -> FloatArray:
@@ -122,7 +163,7 @@ def cap_infinite(relevance: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class AnovaRelevance:
-    """F ratio of a one-way analysis of variance.
+    """F ratio of a one-way analysis of variance, or of a straight line.
 
     Infinite for a feature that is constant within every class and differs between
     them; NaN for a constant feature.
@@ -139,9 +180,9 @@ class AnovaRelevance:
 
 @dataclass(frozen=True)
 class CorrelationRelevance:
-    """Absolute correlation with the class, 0 for a constant feature.
+    """Absolute correlation with the target, 0 for a constant feature.
 
-    With two classes this is ``|r|`` between the feature and the class. With more it is
+    For a target of numbers this is ``|r|``. With two classes this is ``|r|`` between the feature and the class. With more it is
     the mean of ``|r|`` with each class's indicator, weighted by the class shares (as
     Weka's CorrelationAttributeEval does).
     """
@@ -152,7 +193,7 @@ class CorrelationRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the correlations."""
         parts = variances(data, sets, n_threads, against=data.n_classes > 2)
-        if data.n_classes == 2:
+        if data.n_classes <= 2:
             squared = np.zeros_like(parts.between)
             total = parts.within + parts.between
             np.divide(parts.between, total, out=squared, where=parts.between > 0)

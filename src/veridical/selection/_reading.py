@@ -4,25 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils.validation import column_or_1d
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
 from veridical._core.reading import (
+    are_numbers,
+    is_survival,
     names_categorical,
     number_classes,
     read_labels,
     read_samples,
+    read_target,
+    read_times,
     refuse_one_class,
 )
 from veridical._core.splits import read_rows
 from veridical._core.table import Table
-from veridical._core.targets import Classes
+from veridical._core.targets import Classes, Kind, Target
 from veridical._core.text import listed
 from veridical._core.weights import read_weights, round_weights
 from veridical.search.groups import FeatureGroups
@@ -39,6 +44,7 @@ class Abilities:
     missing: bool = False
     sparse: bool = False
     weights: Weights = "none"
+    targets: tuple[Kind, ...] = ("classes",)
 
     def adapt(self, features: Features) -> Features:
         """Convert booleans to 1 and 0 where categorical features are not accepted.
@@ -93,6 +99,8 @@ class Abilities:
                     words = words.replace(";", f", such as column {place};", 1)
                 able = _selectors_with(ability, True)
                 raise InputError(f"{name} cannot use {words} ({able}).")
+        if data.kind not in self.targets:
+            refuse_target(data.kind, self.targets, name)
         self._check_weights(data.weights, name)
 
     def _check_weights(self, weights: FloatArray | None, name: str) -> None:
@@ -126,15 +134,29 @@ MAX_COPIES = 100_000_000
 
 
 def _selectors_with(ability: str, value: Any) -> str:
-    """List the classes of the registered selectors that have an ability, by name."""
+    """List the classes of the registered selectors that have an ability, by name.
+
+    `value` is that of the ability, or one of several for a tuple.
+    """
     from veridical.selection import SELECTORS  # it imports this module
 
-    able = (
-        for_users(cls.__name__, name)
-        for name, cls in SELECTORS.items()
-        if getattr(cls._abilities, ability) == value
-    )
+    able = []
+    for name, cls in SELECTORS.items():
+        has = getattr(cls._abilities, ability)
+        if value in has if isinstance(has, tuple) else has == value:
+            able.append(for_users(cls.__name__, name))
     return ", ".join(sorted(able))
+
+
+def refuse_target(kind: Kind, targets: tuple[Kind, ...], name: str) -> NoReturn:
+    """Raise because a selector cannot use the target; name those that can."""
+    words = {"classes": "classes", "numbers": "numbers", "survival": "survival times"}
+    able = " or ".join(words[one] for one in targets)
+    raise InputError(
+        f"{name} reads a target of {able}, but y holds {words[kind]}; use another "
+        f"target, or a selector that reads {words[kind]} "
+        f"({_selectors_with('targets', kind)})."
+    )
 
 
 def read(
@@ -165,16 +187,31 @@ def read(
         estimator, X, reset=True, categorical=named, accept_sparse=True, min_samples=2
     )
     features = abilities.adapt(encode(X, chosen))
-    labels = read_labels(estimator, y, features.values.shape[0])
-    classes, codes = number_classes(labels)
-    refuse_one_class(classes, type(estimator).__name__)
-    target = Classes(labels, classes, codes)
+    target = _read_target(estimator, y, features.values.shape[0], abilities.targets)
     table = Table(features, target, weights=_read_weights(sample_weight, target))
     abilities.check(table, type(estimator).__name__)
     return table
 
 
-def _read_weights(sample_weight: Any, target: Classes) -> FloatArray | None:
+def _read_target(
+    estimator: Any, y: Any, n_samples: int, targets: tuple[Kind, ...]
+) -> Target:
+    """Read y as a target that the selector accepts, or as it is, to be refused."""
+    if targets == ("survival",):
+        return read_times(estimator, y, n_samples)
+    if y is not None and is_survival(y):
+        if "survival" not in targets:
+            refuse_target("survival", targets, type(estimator).__name__)
+        return read_times(estimator, y, n_samples)
+    if "numbers" in targets and are_numbers(y):
+        return read_target(column_or_1d(y, warn=True), n_samples, kind="numbers")
+    labels = read_labels(estimator, y, n_samples)
+    classes, codes = number_classes(labels)
+    refuse_one_class(classes, type(estimator).__name__)
+    return Classes(labels, classes, codes)
+
+
+def _read_weights(sample_weight: Any, target: Target) -> FloatArray | None:
     """Check sample weights; None if there are none.
 
     They are rounded so that their sums are exact: a feature that is constant within
@@ -182,14 +219,18 @@ def _read_weights(sample_weight: Any, target: Classes) -> FloatArray | None:
     """
     if sample_weight is None:
         return None
-    weights = read_weights(sample_weight, len(target.codes))
-    left = np.unique(target.codes[weights > 0])
-    if left.size < 2:
-        without = np.delete(target.classes, left)
+    weights = read_weights(sample_weight, len(target))
+    if isinstance(target, Classes) and target.is_constant(weights > 0):
+        without = np.delete(target.classes, np.unique(target.codes[weights > 0]))
         raise InputError(
             f"sample_weight is 0 for every sample of class {listed(without)}, which "
             "leaves one class only; give samples of at least two classes a positive "
             "weight."
+        )
+    if target.is_constant(weights > 0):
+        raise InputError(
+            "sample_weight is 0 for so many samples that the target of the others "
+            "does not vary; give more samples a positive weight."
         )
     return round_weights(weights)
 
@@ -315,19 +356,34 @@ _PAIRS_HINT = (
 )
 
 
+#: What is missing from a training set in which the target does not vary, and the cure.
+_NOTHING_TO_LEARN = {
+    "classes": (
+        "holds one class only",
+        "selection needs at least two. Use fewer or stratified folds.",
+    ),
+    "numbers": (
+        "holds one value of the target only",
+        "selection needs at least two. Use fewer folds.",
+    ),
+    "survival": (
+        "has no event at a time when another sample was still observed",
+        "selection needs one. Use fewer folds, stratified by the event.",
+    ),
+}
+
+
 def read_train_sets(
-    train_sets: Iterable[Any], y: IntArray, weights: FloatArray | None = None
+    train_sets: Iterable[Any], target: Target, weights: FloatArray | None = None
 ) -> list[IntArray]:
-    """Convert masks to indices and check that each set has two classes."""
+    """Convert masks to indices and check that the target varies in each set."""
     indices = []
     for s, given in enumerate(train_sets):
-        rows = read_rows(given, len(y), f"Training set {s}", hint=_PAIRS_HINT)
+        rows = read_rows(given, len(target), f"Training set {s}", hint=_PAIRS_HINT)
         counted = rows if weights is None else rows[weights[rows] > 0]
-        if np.all(y[counted] == y[counted[:1]]):
+        if not counted.size or target.is_constant(counted):
             but = "" if weights is None else " with a positive sample_weight"
-            raise InputError(
-                f"Training set {s} holds one class only{but}; selection needs at least "
-                "two. Use fewer or stratified folds."
-            )
+            what, cure = _NOTHING_TO_LEARN[target.kind]
+            raise InputError(f"Training set {s} {what}{but}; {cure}")
         indices.append(rows)
     return indices
