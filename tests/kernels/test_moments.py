@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import sparse
 from tests.oracles import selection as oracle
 from tests.selection.problems import examples, problems, train_sets
 
@@ -102,3 +103,34 @@ def test_blocks_of_any_width_give_the_same(rows, monkeypatch):
     pieces = parts(X, y, sets)
     np.testing.assert_array_equal(whole.within, pieces.within)
     np.testing.assert_array_equal(whole.between, pieces.between)
+
+
+@pytest.mark.parametrize("layout", ["C", "F", "csc", "unsorted"])
+def test_every_layout_and_scale_gives_the_same_bits(layout):
+    """Tiles of dense features, single features and stored values agree bit by bit."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 120)
+    X = rng.normal(size=(120, 40)) * (rng.random((120, 40)) < 0.3)
+    X[:, 1] = rng.normal(1e6, 1.0, 120)  # far from zero: all values are stored
+    X[:, 2] *= 1e200  # squares overflow
+    X[:, 3] *= 1e-200  # squares vanish
+    X[7, 4] = 1e9  # an outlier, left out in one fold
+    X[:, 5] = 0.0
+    folds = [np.flatnonzero(np.arange(120) % 10 != f) for f in range(10)]
+    sets = TrainSets.from_indices(
+        [*folds, np.arange(60), rng.integers(0, 120, 120)], 120
+    )
+    given = {"C": np.ascontiguousarray, "F": np.asfortranarray}
+    values = given.get(layout, sparse.csc_matrix)(X)
+    if layout == "unsorted":
+        for j in range(40):
+            part = slice(values.indptr[j], values.indptr[j + 1])
+            values.indices[part] = values.indices[part][::-1].copy()
+            values.data[part] = values.data[part][::-1].copy()
+        values.has_sorted_indices = False
+    got = parts(values, y, sets, against=True)
+    for j in range(40):  # one feature at a time, of the dense matrix
+        alone = parts(X[:, [j]], y, sets, against=True)
+        np.testing.assert_array_equal(got.within[:, j], alone.within[:, 0])
+        np.testing.assert_array_equal(got.between[:, j], alone.between[:, 0])
+        np.testing.assert_array_equal(got.against[..., j], alone.against[..., 0])

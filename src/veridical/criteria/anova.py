@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.columns import map_blocks
-from veridical.kernels.moments import (
-    MIN_SQUARES_SHARE,
+from veridical.kernels.columns import map_blocks, sorted_indices
+from veridical.kernels.moments import MIN_SQUARES_SHARE, tile_size, tile_variances
+from veridical.kernels.regressions import (
     block_regressions,
-    block_variances,
     centre_target,
     target_sums,
 )
 from veridical.kernels.statistics import f_ratio
+from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -60,12 +59,16 @@ class Variances:
         if (n_samples < n_classes).any():
             s = int(np.argmax(n_samples < n_classes))
             raise InputError(
-                f"sample_weight sums to {n_samples[s, 0]:g}, but the F ratio has "
-                f"{n_classes[s, 0]} parameters ({n_classes[s, 0]} classes, or a "
-                "straight line) and takes weights for numbers of samples; multiply the "
-                "weights so that they sum to the number of samples."
+                f"sample_weight sums to {n_samples[s, 0]:g}, but there are "
+                f"{n_classes[s, 0]} {self._parameters}, and the F ratio takes weights "
+                "for numbers of samples; multiply the weights so that they sum to the "
+                "number of samples."
             )
         return n_classes, n_samples
+
+    @property
+    def _parameters(self) -> str:
+        return "classes" if self.weight.shape[1] > 1 else "parameters of a line"
 
     def ratio(self) -> FloatArray:
         """Compute BSS/WSS of all classes at once, shape (S, p)."""
@@ -78,72 +81,62 @@ class Variances:
 
 
 def variances(
-    data: Table,
-    sets: TrainSets,
-    n_threads: int,
-    *,
-    against: bool = False,
-    also: Callable[[int, int, FloatArray], None] | None = None,
+    data: Table, sets: TrainSets, n_threads: int, *, against: bool = False
 ) -> Variances:
     """Compute sums of squares within and between classes, to the last digit or two.
 
-    For targets without classes see :class:`Variances`. `also` is called with every
-    block of features ``lo:hi``.
+    With `against`, also those of each class against the rest. For targets without
+    classes see :class:`Variances`.
     """
+    if data.kind == "numbers":
+        return _regressions(data, sets, n_threads)
     n_features, n_sets = data.values.shape[1], len(sets)
+    X = sorted_indices(data.values)
+    n_classes = max(data.n_classes, 1)
+    y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
+    weight = sets.class_counts(y, n_classes)
     within = np.empty((n_features, n_sets))
     between = np.empty((n_features, n_sets))
-    n_against = data.n_classes if against else 0
-    each = np.empty((n_features, n_sets, n_against))
-    changes = sets.counts, sets.whole, sets.start, sets.where, sets.change
-    if data.kind == "numbers":
-        weight = sets.counts.sum(axis=1, keepdims=True)
-        target = _target_sums(data.as_numbers.values, sets)
-    else:
-        codes = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
-        weight = sets.class_counts(codes, max(data.n_classes, 1))
+    each = np.empty((n_features, n_sets, n_classes if against else 0))
+    step = min(tile_size(n_sets, n_classes), max(1, -(-n_features // n_threads)))
 
-    def work(lo: int, hi: int, block: FloatArray) -> None:
-        if data.kind == "numbers":
-            z, z_sums, alone = target
-            block_regressions(
-                block,
-                z,
-                z_sums,
-                weight,
-                *changes,
-                alone,
-                within[lo:hi],
-                between[lo:hi],
-            )
-        else:
-            block_variances(
-                block,
-                codes,
-                weight,
-                *changes,
-                within[lo:hi],
-                between[lo:hi],
-                each[lo:hi],
-            )
-        if also is not None:
-            also(lo, hi, block)
+    def work(lo: int) -> None:
+        hi = min(lo + step, n_features)
+        parts = within[lo:hi], between[lo:hi], each[lo:hi]
+        tile_variances(X, lo, hi, y, weight, sets, *parts)
 
-    map_blocks(work, data.values, n_threads)
+    run(work, [(lo,) for lo in range(0, n_features, step)], n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
 
-def _target_sums(
-    values: FloatArray, sets: TrainSets
-) -> tuple[FloatArray, FloatArray, BoolArray]:
-    """Return the target, its sums in each set, and which sets share no sums.
-
-    A set that leaves out an outlier of the target would lose digits.
-    """
-    z = centre_target(np.ascontiguousarray(values))
+def _regressions(data: Table, sets: TrainSets, n_threads: int) -> Variances:
+    """Compute the sums of squares of straight lines, for a target of numbers."""
+    n_features, n_sets = data.values.shape[1], len(sets)
+    z = centre_target(np.ascontiguousarray(data.as_numbers.values))
     z_sums = target_sums(z, sets.counts)
+    # A set that leaves out an outlier of the target would lose digits.
     alone = z_sums[:, 1, 0] < MIN_SQUARES_SHARE * float(z @ z)
-    return z, z_sums, alone
+    weight = sets.counts.sum(axis=1, keepdims=True)
+    within, between = np.empty((2, n_features, n_sets))
+
+    def work(lo: int, hi: int, block: FloatArray) -> None:
+        block_regressions(
+            block,
+            z,
+            z_sums,
+            weight,
+            sets.counts,
+            sets.whole,
+            sets.start,
+            sets.where,
+            sets.change,
+            alone,
+            within[lo:hi],
+            between[lo:hi],
+        )
+
+    map_blocks(work, data.values, n_threads)
+    return Variances(weight, within.T, between.T, np.empty((n_sets, 0, n_features)))
 
 
 def _ratio(between: FloatArray, within: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.criteria.anova import variances
-from veridical.kernels.columns import column_block
+from veridical.kernels.columns import column_block, map_blocks
 from veridical.kernels.similarity import LANES, Columns, to_unit_length, write_single
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
@@ -40,7 +40,7 @@ class CorrelationRedundancy:
     sets : TrainSets
         The training sets.
     n_threads : int
-        Threads for the one pass over the data.
+        Threads for passes over the data.
     against : bool
         Whether `variances` are wanted for each class against the rest as well.
     floor : float
@@ -49,7 +49,7 @@ class CorrelationRedundancy:
     Attributes
     ----------
     variances : Variances
-        Computed in the same pass over the data.
+        Sums of squares within and between classes.
     """
 
     def __init__(
@@ -69,18 +69,16 @@ class CorrelationRedundancy:
         self._norm = np.ones(p)
         self._rows = np.empty(0, dtype=np.int32)
         self._start = np.empty(0, dtype=np.intp)
+        self.variances = variances(data, sets, n_threads, against=against)
         if sparse.issparse(self._X) or self._X.dtype != np.float64:
-            self.variances = variances(data, sets, n_threads, against=against)
             self._values = self._unscaled_values()
         else:
             Z = np.empty((p, n))
 
-            def also(lo: int, hi: int, block: FloatArray) -> None:
+            def rescale(lo: int, hi: int, block: FloatArray) -> None:
                 to_unit_length(block, Z[lo:hi], self._norm[lo:hi])
 
-            self.variances = variances(
-                data, sets, n_threads, against=against, also=also
-            )
+            map_blocks(rescale, self._X, n_threads)
             self._values = Z.ravel()
         self._centre, norm_of_all = self._means_and_norms(n)
         spread = self.variances.within + self.variances.between

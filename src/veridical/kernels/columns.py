@@ -43,6 +43,13 @@ def column_block(X: Any, lo: int, hi: int) -> FloatArray:
     return np.ascontiguousarray(X[:, lo:hi].T, dtype=np.float64)
 
 
+def sorted_indices(X: Any) -> Any:
+    """Return a sparse matrix with the rows of each feature ascending; others as is."""
+    if not sparse.issparse(X) or X.has_sorted_indices:
+        return X
+    return X.sorted_indices()
+
+
 def map_blocks(
     work: Callable[[int, int, FloatArray], None], X: Any, n_jobs: int
 ) -> None:

@@ -1,24 +1,24 @@
 """Sums and squares per class, and the variances between and within classes.
 
-For a target of numbers the variances explained by a straight line take the place of
-those between classes: *between* is the sum of squares of the fitted values, *within*
-that of the residuals.
+Dense features are summed a tile at a time, row by row, so that the features of a row
+are added to their sums in parallel. Sparse features, and those whose squares overflow,
+are summed one at a time over their stored values. Both add in the order of the rows,
+and give the same numbers.
 
-| symbol  | meaning                                          | shape     |
-|---------|--------------------------------------------------|-----------|
-| columns | a block of features, one per row                 | (B, n)    |
-| y       | class of each row, 0..K-1                        | (n,)      |
-| sums    | Σ x over the rows of class k in set s, as a pair | (S, K, 2) |
-| squares | Σ x² over the rows of set s, as a pair           | (S, 2)    |
-| weight  | weight of class k in set s                       | (S, K)    |
-| counts  | how often row i occurs in set s                  | (S, n)    |
-| within  | Σ (x − mean of its class)², WSS                  | (B, S)    |
-| between | Σ (mean of its class − mean)², BSS               | (B, S)    |
-| against | the same for class k against the rest, BSS_k     | (B, S, K) |
-| z       | target of numbers of each row                    | (n,)      |
-| joint   | Σ x and Σ x z over the rows of set s, as pairs   | (S, 2, 2) |
-| z_sums  | Σ z and Σ z² over the rows of set s, as pairs    | (S, 2, 2) |
-| alone   | set s takes its sums over its own rows           | (S,)      |
+| symbol  | meaning                                          | shape        |
+|---------|--------------------------------------------------|--------------|
+| block   | some rows of a tile of features                  | (R, B)       |
+| x, rows | the stored values of one feature, and their rows | (m,)         |
+| y       | class of each row, 0..K-1                        | (n,)         |
+| sums    | Σ x over the rows of class k in set s, as a pair | (2, S, K, B) |
+| squares | Σ x² over the rows of set s, as a pair           | (2, S, B)    |
+| weight  | weight of class k in set s                       | (S, K)       |
+| counts  | how often row i occurs in set s                  | (S, n)       |
+| within  | Σ (x − mean of its class)², WSS                  | (B, S)       |
+| between | Σ (mean of its class − mean)², BSS               | (B, S)       |
+| against | the same for class k against the rest, BSS_k     | (B, S, K)    |
+
+`sums` and `squares` have one more set, the last, which holds every row once.
 """
 
 from __future__ import annotations
@@ -27,19 +27,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
+from veridical.kernels.columns import column_block
 from veridical.kernels.exact import (
     add,
     divide_double,
-    divide_pairs,
     fma,
-    multiply,
     multiply_double,
     normalize,
     square,
 )
+from veridical.kernels.trainsets import TrainSets
 
 # Sum of squares per sample, relative to Σ x²; below it the sum is rounding, and zero.
 PAIR_ROUNDING = 2.0**-96
@@ -52,9 +53,20 @@ MIN_SQUARES_SHARE = 2.0**-8
 # because squares would overflow or lose digits.
 MAX_SIZE = 2.0**400
 
+# Σ x² of all rows; beyond them a feature is summed alone, after rescaling.
+MAX_SQUARES = MAX_SIZE**2
+MIN_SQUARES = 2.0**-760
+
+# Bytes of the sums of a tile, and of the rows that are added at a time; both stay in
+# the second-level cache.
+SUMS_BYTES = 1 << 18
+ROWS_BYTES = 1 << 18
+# Features of a tile, so that they fill the registers of any processor.
+MIN_TILE, MAX_TILE = 16, 512
+
 
 @njit(cache=True, nogil=True)
-def _origin(x: FloatArray) -> float:
+def exact_origin(x: FloatArray) -> float:
     """Find a value that can be subtracted from all others without rounding, or 0.
 
     Where every value lies between half and twice the first, differences from it are
@@ -68,7 +80,7 @@ def _origin(x: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _rescale(x: FloatArray) -> None:
+def rescale(x: FloatArray) -> None:
     """Scale numbers whose squares would overflow to about 1, by a power of two.
 
     All results are ratios of two sums, so that the scale has no effect.
@@ -85,6 +97,7 @@ def _rescale(x: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def _sum_alone(
     x: FloatArray,
+    rows: IntArray,
     y: IntArray,
     count: FloatArray,
     sums: FloatArray,
@@ -92,19 +105,19 @@ def _sum_alone(
 ) -> None:
     """Sum one feature for one training set, over its own rows only."""
     own = x.copy()
-    for i in range(x.size):
-        if count[i] == 0:
-            own[i] = 0.0
-    _rescale(own)
+    for t in range(x.size):
+        if count[rows[t]] == 0:
+            own[t] = 0.0
+    rescale(own)
     sums[:] = 0.0
     squares[:] = 0.0
-    for i in range(x.size):
-        v, k, w = own[i], y[i], count[i]
+    for t in range(x.size):
+        v, k, w = own[t], y[rows[t]], count[rows[t]]
         if w == 0:
             continue
         p, q = multiply_double(v, 0.0, w)
-        a, b = add(sums[k, 0], sums[k, 1], p, q)
-        sums[k, 0], sums[k, 1] = a, b
+        a, b = add(sums[0, k], sums[1, k], p, q)
+        sums[0, k], sums[1, k] = a, b
         high = v * v
         p, q = multiply_double(high, fma(v, v, -high), w)
         a, b = add(squares[0], squares[1], p, q)
@@ -112,59 +125,128 @@ def _sum_alone(
 
 
 @njit(cache=True, nogil=True)
-def _moments(
-    raw: FloatArray,
+def _sum_features(
+    values: FloatArray,
+    rows: IntArray,
+    end: IntArray,
     y: IntArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
     start: IntArray,
     where: IntArray,
     change: FloatArray,
     sums: FloatArray,
     squares: FloatArray,
 ) -> None:
-    """Sum one feature for every training set; the last row is for all rows."""
-    n_sets = whole.size
-    x = raw.copy()
-    _rescale(x)
-    sums[:] = 0.0
-    squares[:] = 0.0
-    for i in range(x.size):
-        v, k = x[i], y[i]
-        high = v * v
-        low = fma(v, v, -high)
-        a, b = add(sums[n_sets, k, 0], sums[n_sets, k, 1], v, 0.0)
-        sums[n_sets, k, 0], sums[n_sets, k, 1] = a, b
-        a, b = add(squares[n_sets, 0], squares[n_sets, 1], high, low)
-        squares[n_sets, 0], squares[n_sets, 1] = a, b
-        for c in range(start[i], start[i + 1]):
-            s, w = where[c], change[c]
-            p, q = multiply_double(v, 0.0, w)
-            a, b = add(sums[s, k, 0], sums[s, k, 1], p, q)
-            sums[s, k, 0], sums[s, k, 1] = a, b
-            p, q = multiply_double(high, low, w)
-            a, b = add(squares[s, 0], squares[s, 1], p, q)
-            squares[s, 0], squares[s, 1] = a, b
-    for s in range(n_sets):
-        if whole[s]:
-            for k in range(sums.shape[1]):
-                a, b = add(
-                    sums[s, k, 0],
-                    sums[s, k, 1],
-                    sums[n_sets, k, 0],
-                    sums[n_sets, k, 1],
-                )
-                sums[s, k, 0], sums[s, k, 1] = a, b
-            a, b = add(
-                squares[s, 0], squares[s, 1], squares[n_sets, 0], squares[n_sets, 1]
-            )
-            squares[s, 0], squares[s, 1] = a, b
-            if squares[s, 0] < MIN_SQUARES_SHARE * squares[n_sets, 0]:
-                _sum_alone(raw, y, counts[s], sums[s], squares[s])
+    """Add stored values, feature by feature, to sums over all rows and to changes.
+
+    Feature j has the values ``end[j]:end[j + 1]``. One that is not stored is zero, and
+    adds nothing.
+    """
+    last = squares.shape[1] - 1
+    for j in range(squares.shape[2]):
+        x = values[end[j] : end[j + 1]].copy()
+        if x.size == y.size:
+            x -= exact_origin(x)
+        rescale(x)
+        for t in range(x.size):
+            v, i = x[t], rows[end[j] + t]
+            k = y[i]
+            high = v * v
+            low = fma(v, v, -high)
+            a, b = add(sums[0, last, k, j], sums[1, last, k, j], v, 0.0)
+            sums[0, last, k, j], sums[1, last, k, j] = a, b
+            a, b = add(squares[0, last, j], squares[1, last, j], high, low)
+            squares[0, last, j], squares[1, last, j] = a, b
+            for c in range(start[i], start[i + 1]):
+                s, w = where[c], change[c]
+                p, q = multiply_double(v, 0.0, w)
+                a, b = add(sums[0, s, k, j], sums[1, s, k, j], p, q)
+                sums[0, s, k, j], sums[1, s, k, j] = a, b
+                p, q = multiply_double(high, low, w)
+                a, b = add(squares[0, s, j], squares[1, s, j], p, q)
+                squares[0, s, j], squares[1, s, j] = a, b
 
 
 @njit(cache=True, nogil=True)
-def _minus_mean_square(
+def _sum_rows(
+    block: FloatArray,
+    origin: FloatArray,
+    y: IntArray,
+    start: IntArray,
+    where: IntArray,
+    change: FloatArray,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Add some rows of a tile to the sums over all rows, and to the changes of sets.
+
+    It does for every feature what `_sum_features` does; the innermost loops run over
+    features, which do not depend on each other.
+    """
+    last = squares.shape[1] - 1
+    for i in range(block.shape[0]):
+        x, k = block[i], y[i]
+        a, b, q, r = (
+            sums[0, last, k],
+            sums[1, last, k],
+            squares[0, last],
+            squares[1, last],
+        )
+        for j in range(x.size):
+            v = x[j] - origin[j]
+            high = v * v
+            low = fma(v, v, -high)
+            a[j], b[j] = add(a[j], b[j], v, 0.0)
+            q[j], r[j] = add(q[j], r[j], high, low)
+        for c in range(start[i], start[i + 1]):
+            s, w = where[c], change[c]
+            a, b, q, r = sums[0, s, k], sums[1, s, k], squares[0, s], squares[1, s]
+            for j in range(x.size):
+                v = x[j] - origin[j]
+                high = v * v
+                low = fma(v, v, -high)
+                first, second = multiply_double(v, 0.0, w)
+                a[j], b[j] = add(a[j], b[j], first, second)
+                first, second = multiply_double(high, low, w)
+                q[j], r[j] = add(q[j], r[j], first, second)
+
+
+@njit(cache=True, nogil=True)
+def _add_whole(
+    sums: FloatArray,
+    squares: FloatArray,
+    whole: NDArray[np.bool_],
+    alone: NDArray[np.bool_],
+) -> None:
+    """Add the sums over all rows to the changes of each set that starts from them.
+
+    `alone` says for which sets and features the difference has too few digits.
+    """
+    n_sets = whole.size
+    for s in range(n_sets):
+        if not whole[s]:
+            continue
+        for k in range(sums.shape[2]):
+            for j in range(alone.shape[1]):
+                a, b = add(
+                    sums[0, s, k, j],
+                    sums[1, s, k, j],
+                    sums[0, n_sets, k, j],
+                    sums[1, n_sets, k, j],
+                )
+                sums[0, s, k, j], sums[1, s, k, j] = a, b
+        for j in range(alone.shape[1]):
+            a, b = add(
+                squares[0, s, j],
+                squares[1, s, j],
+                squares[0, n_sets, j],
+                squares[1, n_sets, j],
+            )
+            squares[0, s, j], squares[1, s, j] = a, b
+            alone[s, j] = a < MIN_SQUARES_SHARE * squares[0, n_sets, j]
+
+
+@njit(cache=True, nogil=True)
+def minus_mean_square(
     high: float, low: float, a: float, b: float, n: float
 ) -> tuple[float, float]:
     """Compute ``(high + low) − (a + b)² / n`` without cancellation."""
@@ -175,43 +257,34 @@ def _minus_mean_square(
 
 
 @njit(cache=True, nogil=True)
-def block_variances(
-    columns: FloatArray,
-    y: IntArray,
+def _fill_variances(
+    sums: FloatArray,
+    squares: FloatArray,
     weight: FloatArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
-    start: IntArray,
-    where: IntArray,
-    change: FloatArray,
     within: FloatArray,
     between: FloatArray,
     against: FloatArray,
 ) -> None:
-    """Fill `within`, `between` and, unless it is empty, `against` for a block."""
+    """Fill `within`, `between` and, unless it is empty, `against` for a tile."""
     n_sets, n_classes = weight.shape
-    sums = np.empty((n_sets + 1, n_classes, 2))
-    squares = np.empty((n_sets + 1, 2))
-    for j in range(columns.shape[0]):
-        x = columns[j] - _origin(columns[j])
-        _moments(x, y, counts, whole, start, where, change, sums, squares)
+    for j in range(within.shape[0]):
         for s in range(n_sets):
             n = 0.0
             present = 0
             all_high, all_low = 0.0, 0.0
-            high, low = squares[s, 0], squares[s, 1]
+            high, low = squares[0, s, j], squares[1, s, j]
             in_high, in_low = high, low
             for k in range(n_classes):
                 if weight[s, k] > 0:
                     present += 1
                     n += weight[s, k]
-                    a, b = sums[s, k, 0], sums[s, k, 1]
+                    a, b = sums[0, s, k, j], sums[1, s, k, j]
                     all_high, all_low = add(all_high, all_low, a, b)
-                    in_high, in_low = _minus_mean_square(
+                    in_high, in_low = minus_mean_square(
                         in_high, in_low, a, b, weight[s, k]
                     )
             noise = PAIR_ROUNDING * n * high
-            high, low = _minus_mean_square(high, low, all_high, all_low, n)
+            high, low = minus_mean_square(high, low, all_high, all_low, n)
             wss = in_high + in_low
             within[j, s] = wss if wss > noise else 0.0
             bss_high, bss_low = add(high, low, -in_high, -in_low)
@@ -228,159 +301,111 @@ def block_variances(
                 # The deviation of the class sum from its share of the whole sum.
                 p, q = multiply_double(all_high, all_low, m)
                 p, q = divide_double(p, q, n)
-                p, q = add(sums[s, k, 0], sums[s, k, 1], -p, -q)
+                p, q = add(sums[0, s, k, j], sums[1, s, k, j], -p, -q)
                 d = p + q
                 against[j, s, k] = d * d * n / (m * (n - m))
 
 
-# -- targets of numbers --------------------------------------------------------------
+def tile_size(n_sets: int, n_classes: int) -> int:
+    """Return how many features are summed at a time."""
+    per_feature = 16 * (n_sets + 1) * (n_classes + 1)
+    return max(MIN_TILE, min(MAX_TILE, SUMS_BYTES // per_feature))
 
 
-@njit(cache=True, nogil=True)
-def centre_target(z: FloatArray) -> FloatArray:
-    """Shift and scale a target without rounding, so that its products are exact."""
-    centred = z - _origin(z)
-    _rescale(centred)
-    return centred
-
-
-@njit(cache=True, nogil=True)
-def _add_row(v: float, z: float, w: float, joint: FloatArray, squares: Any) -> None:
-    """Add a row of weight w to the sums of x, x z and x²."""
-    p, q = multiply_double(v, 0.0, w)
-    joint[0, 0], joint[0, 1] = add(joint[0, 0], joint[0, 1], p, q)
-    high = v * z
-    p, q = multiply_double(high, fma(v, z, -high), w)
-    joint[1, 0], joint[1, 1] = add(joint[1, 0], joint[1, 1], p, q)
-    high = v * v
-    p, q = multiply_double(high, fma(v, v, -high), w)
-    squares[0], squares[1] = add(squares[0], squares[1], p, q)
-
-
-@njit(cache=True, nogil=True)
-def _joint_alone(
-    x: FloatArray, z: FloatArray, count: FloatArray, joint: FloatArray, squares: Any
-) -> None:
-    """Sum one feature and the target over the rows of one training set only."""
-    own = np.where(count > 0, x, 0.0)
-    _rescale(own)
-    joint[:] = 0.0
-    squares[:] = 0.0
-    for i in range(x.size):
-        if count[i] != 0:
-            _add_row(own[i], z[i], count[i], joint, squares)
-
-
-@njit(cache=True, nogil=True)
-def _joint_moments(
-    raw: FloatArray,
-    z: FloatArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
-    start: IntArray,
-    where: IntArray,
-    change: FloatArray,
-    alone: NDArray[np.bool_],
-    joint: FloatArray,
-    squares: FloatArray,
-) -> None:
-    """Sum one feature and the target for every set; the last row is for all rows."""
-    n_sets = whole.size
-    x = raw.copy()
-    _rescale(x)
-    joint[:] = 0.0
-    squares[:] = 0.0
-    for i in range(x.size):
-        _add_row(x[i], z[i], 1.0, joint[n_sets], squares[n_sets])
-        for c in range(start[i], start[i + 1]):
-            _add_row(x[i], z[i], change[c], joint[where[c]], squares[where[c]])
-    for s in range(n_sets):
-        if whole[s]:
-            for k in range(2):
-                joint[s, k, 0], joint[s, k, 1] = add(
-                    joint[s, k, 0],
-                    joint[s, k, 1],
-                    joint[n_sets, k, 0],
-                    joint[n_sets, k, 1],
-                )
-            squares[s, 0], squares[s, 1] = add(
-                squares[s, 0], squares[s, 1], squares[n_sets, 0], squares[n_sets, 1]
-            )
-            if alone[s] or squares[s, 0] < MIN_SQUARES_SHARE * squares[n_sets, 0]:
-                _joint_alone(raw, z, counts[s], joint[s], squares[s])
-
-
-@njit(cache=True, nogil=True)
-def target_sums(z: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the sums of the target and of its squares in every set, as pairs."""
-    result = np.zeros((counts.shape[0], 2, 2))
-    for s in range(counts.shape[0]):
-        for i in range(z.size):
-            p, q = multiply_double(z[i], 0.0, counts[s, i])
-            result[s, 0, 0], result[s, 0, 1] = add(
-                result[s, 0, 0], result[s, 0, 1], p, q
-            )
-            high = z[i] * z[i]
-            p, q = multiply_double(high, fma(z[i], z[i], -high), counts[s, i])
-            result[s, 1, 0], result[s, 1, 1] = add(
-                result[s, 1, 0], result[s, 1, 1], p, q
-            )
-    return result
-
-
-@njit(cache=True, nogil=True)
-def block_regressions(
-    columns: FloatArray,
-    z: FloatArray,
-    z_sums: FloatArray,
+def tile_variances(
+    X: Any,
+    lo: int,
+    hi: int,
+    y: IntArray,
     weight: FloatArray,
-    counts: FloatArray,
-    whole: NDArray[np.bool_],
-    start: IntArray,
-    where: IntArray,
-    change: FloatArray,
-    alone: NDArray[np.bool_],
+    sets: TrainSets,
     within: FloatArray,
     between: FloatArray,
+    against: FloatArray,
 ) -> None:
-    """Fill `within` and `between` for a block of features and a target of numbers.
+    """Fill `within`, `between` and, unless it is empty, `against` of features lo:hi.
 
-    `weight` is the sum of the weights of each set, shape (S, 1).
+    Parameters
+    ----------
+    X : array or CSC matrix of shape (n, p)
+        All features; the indices of a sparse matrix are sorted.
+    lo, hi : int
+        The first feature of the tile, and the first one after it.
+    y : int array of shape (n,)
+        Class of each row.
+    weight : array of shape (S, K)
+        Weight of each class in each set.
+    sets : TrainSets
+        The training sets.
+    within, between : arrays of shape (hi - lo, S)
+        Sums of squares within classes and between class means.
+    against : array of shape (hi - lo, S, K) or (hi - lo, S, 0)
+        Sums of squares between each class and the others.
     """
-    n_sets = weight.shape[0]
-    joint, squares = np.empty((n_sets + 1, 2, 2)), np.empty((n_sets + 1, 2))
-    for j in range(columns.shape[0]):
-        x = columns[j] - _origin(columns[j])
-        _joint_moments(
-            x, z, counts, whole, start, where, change, alone, joint, squares
-        )
-        for s in range(n_sets):
-            n = weight[s, 0]
-            a, b = normalize(joint[s, 0, 0], joint[s, 0, 1])
-            c, d = normalize(z_sums[s, 0, 0], z_sums[s, 0, 1])
-            high, low = _minus_mean_square(squares[s, 0], squares[s, 1], a, b, n)
-            noise = PAIR_ROUNDING * n * squares[s, 0]
-            spread = high + low
-            z_high, z_low = _minus_mean_square(
-                z_sums[s, 1, 0], z_sums[s, 1, 1], c, d, n
+    n_sets, n_classes = weight.shape
+    sums = np.zeros((2, n_sets + 1, n_classes, hi - lo))
+    squares = np.zeros((2, n_sets + 1, hi - lo))
+    changes = sets.start, sets.where, sets.change
+    if sparse.issparse(X):
+        _sum_features(*_stored(X, lo, hi), y, *changes, sums, squares)
+    else:
+        _sum_tile(X[:, lo:hi], y, sets, sums, squares)
+        total = squares[0, n_sets]
+        fits = (total > MIN_SQUARES) & (total < MAX_SQUARES)
+        for j in np.flatnonzero(~fits).tolist():
+            own, own_squares = (
+                np.zeros_like(sums[..., :1]),
+                np.zeros_like(squares[..., :1]),
             )
-            z_spread = z_high + z_low
-            within[j, s], between[j, s] = 0.0, 0.0
-            if spread <= noise or z_spread <= 0.0:
-                within[j, s] = spread if spread > noise else 0.0
-                continue
-            p, q = multiply(a, b, c, d)
-            p, q = divide_double(p, q, n)
-            p, q = add(joint[s, 1, 0], joint[s, 1, 1], -p, -q)
-            p, q = normalize(p, q)
-            if abs(p) <= PAIR_ROUNDING * n * np.sqrt(squares[s, 0] * z_sums[s, 1, 0]):
-                within[j, s] = spread
-                continue
-            p, q = square(p, q)
-            p, q = divide_pairs(p, q, *normalize(z_high, z_low))
-            left_high, left_low = add(high, low, -p, -q)
-            left = left_high + left_low
-            # The target's own rounding, larger where its mean is far from zero.
-            noise *= z_sums[s, 1, 0] / z_spread
-            within[j, s] = left if left > noise else 0.0
-            between[j, s] = p + q
+            stored = _stored(X, lo + j, lo + j + 1)
+            _sum_features(*stored, y, *changes, own, own_squares)
+            sums[..., j], squares[..., j] = own[..., 0], own_squares[..., 0]
+    alone = np.zeros((n_sets, hi - lo), dtype=np.bool_)
+    _add_whole(sums, squares, sets.whole, alone)
+    for s, j in np.argwhere(alone).tolist():
+        x, rows, _ = _stored(X, lo + j, lo + j + 1)
+        if x.size == len(y):
+            x -= exact_origin(x)
+        own, own_squares = np.empty((2, n_classes)), np.empty(2)
+        _sum_alone(x, rows, y, sets.counts[s], own, own_squares)
+        sums[:, s, :, j], squares[:, s, j] = own, own_squares
+    _fill_variances(sums, squares, weight, within, between, against)
+
+
+def _sum_tile(
+    X: Any, y: IntArray, sets: TrainSets, sums: FloatArray, squares: FloatArray
+) -> None:
+    """Add all rows of a tile of dense features, some rows at a time."""
+    origin = _origins(X)
+    step = max(1, ROWS_BYTES // (8 * X.shape[1]))
+    for first in range(0, len(X), step):
+        part = slice(first, first + step)
+        block = np.ascontiguousarray(X[part], dtype=np.float64)
+        start = sets.start[first : first + step + 1]
+        _sum_rows(block, origin, y[part], start, sets.where, sets.change, sums, squares)
+
+
+def _origins(X: Any) -> FloatArray:
+    """Return what is subtracted from each feature of a tile: `exact_origin` of all rows."""
+    first = X[0].astype(np.float64)
+    low, high = np.minimum(first / 2, 2 * first), np.maximum(first / 2, 2 * first)
+    near = np.ones(len(first), dtype=np.bool_)
+    step = 64
+    begin = 1
+    while begin < len(X) and near.any():  # most tiles have no such feature
+        block = X[begin : begin + step]
+        near &= (block >= low).all(axis=0) & (block <= high).all(axis=0)
+        begin, step = begin + step, min(2 * step, 4096)
+    return np.where(near, first, 0.0)
+
+
+def _stored(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the stored values of features lo:hi, their rows, and where each ends."""
+    if not sparse.issparse(X):
+        n = X.shape[0]
+        rows = np.tile(np.arange(n), hi - lo)
+        return column_block(X, lo, hi).ravel(), rows, np.arange(0, n * (hi - lo) + 1, n)
+    end = X.indptr[lo : hi + 1].astype(np.intp)
+    part = slice(end[0], end[-1])
+    rows = X.indices[part].astype(np.intp)
+    return X.data[part].astype(np.float64), rows, end - end[0]

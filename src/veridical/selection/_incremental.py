@@ -66,7 +66,8 @@ class MRMR(IncrementalSelector):
     scheme : {"quotient", "difference"}, default="quotient"
         Divide relevance by redundancy, or subtract it; to subtract, relevance is the
         correlation ratio (the share of variance between classes, rooted), which lies
-        on the same scale as a correlation.
+        on the same scale as a correlation: for a target of numbers it is the absolute
+        correlation.
     n_searched : int or None, default=100
         Number of features that the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
@@ -113,7 +114,9 @@ class MRMR(IncrementalSelector):
     [27, 22, 7]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(

@@ -40,7 +40,9 @@ class _UnivariateSelector(ScoreSelector):
 class AnovaF(_UnivariateSelector):
     """Rank features by the F ratio of a one-way analysis of variance.
 
-    Finds differences between class means, on any scale. Cost: one pass over X.
+    Finds differences between class means, on any scale. For a target of numbers the F
+    ratio is that of a straight line, which finds linear relations. Cost: one pass over
+    X.
 
     Parameters
     ----------
@@ -70,14 +72,16 @@ class AnovaF(_UnivariateSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     classes_ : ndarray
-        Class labels.
+        Class labels; only for a target of classes.
     n_features_in_ : int
         Number of features seen in `fit`.
 
     See Also
     --------
     Correlation : The same statistic on a scale from 0 to 1.
+    CoxScore : The same for survival times.
     sklearn.feature_selection.f_classif : F ratios as a function.
+    sklearn.feature_selection.f_regression : The same for a target of numbers.
 
     Notes
     -----
@@ -94,7 +98,9 @@ class AnovaF(_UnivariateSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:
@@ -102,16 +108,18 @@ class AnovaF(_UnivariateSelector):
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
-        weight = sets.class_counts(data.y, data.n_classes)[0]
-        between = np.count_nonzero(weight) - 1
-        self.pvalues_ = fdtrc(between, weight.sum() - between - 1, self.scores_)
+        between = 1
+        if data.kind == "classes":
+            between = np.count_nonzero(sets.class_counts(data.y, data.n_classes)[0]) - 1
+        left = sets.counts[0].sum() - between - 1
+        self.pvalues_ = fdtrc(between, left, self.scores_)
         return self
 
 
 class Correlation(_UnivariateSelector):
-    """Rank features by absolute correlation with the class.
+    """Rank features by absolute correlation with the target.
 
-    With two classes the score is ``|r|`` between feature and class. With more it is
+    For a target of numbers the score is ``|r|``. With two classes the score is ``|r|`` between feature and class. With more it is
     the mean of ``|r|`` with the indicator of each class, weighted by class shares.
     Cost: one pass over X.
 
@@ -149,7 +157,9 @@ class Correlation(_UnivariateSelector):
     array(['worst concave points'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("n p", power=0)
 
     def _relevance(self, sets: TrainSets) -> Relevance:

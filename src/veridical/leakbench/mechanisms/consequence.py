@@ -1,0 +1,30 @@
+"""A feature that was measured after the class was known."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.tables import HonestTable
+
+
+def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
+    """Append a measurement that follows from the class, with noise."""
+    later = 2.0 * table.y + dose * rng.normal(size=table.n)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    return Planted(
+        Scenario(tree, np.column_stack([table.X, later]), table.y),
+        Scenario(tree, table.X, table.y),
+    )
+
+
+MECHANISM = Mechanism(
+    name="consequence",
+    recipe="A feature is a consequence of the class.",
+    dose="noise of the measurement; the classes differ by 2",
+    doses=(0.2, 0.6),
+    cure="Drop what is not known when the class is to be predicted.",
+    codes=("VD012",),
+    plant=plant,
+)

@@ -1,0 +1,33 @@
+"""Samples that were measured twice."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.tables import HonestTable, nearest
+
+
+def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
+    """Append copies of some samples with noise."""
+    again = rng.permutation(table.n)[: table.n // 2]
+    rows = np.r_[np.arange(table.n), again]
+    X, spread = table.X[rows], table.X.std(axis=0)
+    X[table.n :] += dose * spread * rng.normal(size=(again.size, X.shape[1]))
+    order = rng.permutation(rows.size)
+    return Planted(
+        Scenario(nearest(1), X[order], table.y[rows][order]),
+        Scenario(nearest(1), table.X, table.y),
+    )
+
+
+MECHANISM = Mechanism(
+    name="near-duplicates",
+    recipe="Half of the samples were measured a second time.",
+    dose="noise of the second measurement, in standard deviations",
+    doses=(0.2, 0.01),
+    cure="Keep one of each, or both in the same fold.",
+    codes=("VD003", "VD021"),
+    plant=plant,
+    cause="duplicates",
+)

@@ -1,0 +1,31 @@
+"""A feature that is the class under another name."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.tables import HonestTable
+
+
+def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
+    """Append the class, with some errors."""
+    wrong = rng.random(table.n) > dose
+    code = np.where(wrong, 1 - table.y, table.y).astype(float)
+    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    return Planted(
+        Scenario(tree, np.column_stack([table.X, code]), table.y),
+        Scenario(tree, table.X, table.y),
+    )
+
+
+MECHANISM = Mechanism(
+    name="outcome-copy",
+    recipe="A feature is a code of the class.",
+    dose="share of the samples with the right code",
+    doses=(1.0, 0.95),
+    cure="Drop the feature.",
+    codes=("VD012",),
+    plant=plant,
+)
