@@ -9,6 +9,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical._core.targets import Classes
 from veridical.kernels.columns import map_blocks, sorted_indices
 from veridical.kernels.moments import MIN_SQUARES_SHARE, tile_size, tile_variances
 from veridical.kernels.regressions import (
@@ -196,3 +197,22 @@ class CorrelationRelevance:
             squared = np.where(total > 0, parts.against / total, 0.0)
         share = parts.weight / parts.weight.sum(axis=1, keepdims=True)
         return np.einsum("sk,skp->sp", share, np.sqrt(np.minimum(squared, 1.0)))
+
+
+@dataclass(frozen=True)
+class VarianceRelevance:
+    """Variance of each feature, whatever the target."""
+
+    rtol: float = 1e-12
+    atol: float = 0.0
+
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return sums of squares about the mean, divided by the number of samples."""
+        parts = variances(_without_target(data), sets, n_threads)
+        return parts.within / parts.weight
+
+
+def _without_target(data: Table) -> Table:
+    """Return the table with a target that has no effect on the sums."""
+    nothing = np.zeros(len(data), dtype=np.intp)
+    return data.replace(target=Classes(nothing, np.zeros(1, dtype=np.intp), nothing))

@@ -436,7 +436,7 @@ def _find_within(
 
 
 @njit(cache=True, nogil=True)
-def _merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
+def merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
     """Sum the weights of pairs that occur twice; order pairs by their first sample."""
     found = pairs.weight.size
     start = np.zeros(n + 1, dtype=np.intp)
@@ -478,7 +478,7 @@ def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> NeighbourPairs:
     pieces = spans(len(problem.D), 1 if n_threads == 1 else 4 * n_threads, 16)
     run(work, pieces, n_threads)
     parts = [found[lo] for lo, _ in pieces]
-    return _merge_repeated(join(parts), problem.n_ids)
+    return merge_repeated(join(parts), problem.n_ids)
 
 
 def find_nearest(problem: Neighbourhood, k: int) -> NeighbourPairs:

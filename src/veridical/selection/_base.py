@@ -366,11 +366,11 @@ class ScoreSelector(Selector):
     """A selector that sorts features by a relevance."""
 
     @abstractmethod
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         """Return the relevance of features in these training sets."""
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         return rank_by_score(
             relevance.scores(data, sets, self._n_threads),
             rtol=relevance.rtol,

@@ -114,5 +114,5 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     def _n_steps(self, data: Table) -> int:
         return N_PARTS
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return MultiSurfRelevance(tick=self._ticker)

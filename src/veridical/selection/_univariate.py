@@ -13,6 +13,7 @@ from veridical.criteria import (
     CorrelationRelevance,
     InformationRelevance,
     Relevance,
+    VarianceRelevance,
 )
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
@@ -20,7 +21,7 @@ from veridical.selection._base import Cost, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class _UnivariateSelector(ScoreSelector):
+class UnivariateSelector(ScoreSelector):
     """A selector that scores features one by one and has no other parameters."""
 
     def __init__(
@@ -37,7 +38,7 @@ class _UnivariateSelector(ScoreSelector):
         self.n_jobs = n_jobs
 
 
-class AnovaF(_UnivariateSelector):
+class AnovaF(UnivariateSelector):
     """Rank features by the F ratio of a one-way analysis of variance.
 
     Finds differences between class means, on any scale. For a target of numbers the F
@@ -103,7 +104,7 @@ class AnovaF(_UnivariateSelector):
     )
     _cost: ClassVar = Cost("n p", power=0)
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return AnovaRelevance()
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
@@ -116,7 +117,7 @@ class AnovaF(_UnivariateSelector):
         return self
 
 
-class Correlation(_UnivariateSelector):
+class Correlation(UnivariateSelector):
     """Rank features by absolute correlation with the target.
 
     For a target of numbers the score is ``|r|``. With two classes the score is ``|r|`` between feature and class. With more it is
@@ -162,14 +163,15 @@ class Correlation(_UnivariateSelector):
     )
     _cost: ClassVar = Cost("n p", power=0)
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return CorrelationRelevance()
 
 
-class InformationGain(_UnivariateSelector):
-    """Rank features by their information gain about the class, in bits.
+class InformationGain(UnivariateSelector):
+    """Rank features by their information gain about the target, in bits.
 
-    Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
+    A target of numbers is cut into intervals of equal frequency on the training data,
+    which are its classes. Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
     the training data; a feature without a cut scores exactly 0. Finds any relation of
     one feature with the class, not only shifts of the mean. Cost: one sort per feature.
 
@@ -180,6 +182,9 @@ class InformationGain(_UnivariateSelector):
     mdl_cost : {"cuts", "samples"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluator) or of the number of samples less one (the original).
+    target_bins : int, default=4
+        A target of numbers is first cut into this many intervals with about the same
+        number of training samples.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
@@ -221,7 +226,11 @@ class InformationGain(_UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        categorical=True, missing=True, sparse=True, weights="whole"
+        categorical=True,
+        missing=True,
+        sparse=True,
+        weights="whole",
+        targets=("classes", "numbers"),
     )
     _cost: ClassVar = Cost("n log n p", power=0)
 
@@ -230,6 +239,7 @@ class InformationGain(_UnivariateSelector):
         n_features_to_select: int | float | None = 10,
         *,
         mdl_cost: MdlCost = "cuts",
+        target_bins: int = 4,
         categorical_features: Any = "from_dtype",
         keep: Any = None,
         feature_groups: Any = None,
@@ -237,10 +247,71 @@ class InformationGain(_UnivariateSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.mdl_cost = mdl_cost
+        self.target_bins = target_bins
         self.categorical_features = categorical_features
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
-        return InformationRelevance(self.mdl_cost)
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
+        return InformationRelevance(self.mdl_cost, self.target_bins)
+
+
+class Variance(UnivariateSelector):
+    """Rank features by their variance, whatever the target.
+
+    An honest baseline: it sees no outcome, so that it cannot select what only seems to
+    predict it. For gene expression it is hard to beat [1]_. Cost: one pass over X.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1, -1 all cores.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Variances: sums of squares about the mean divided by the number of samples.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    See Also
+    --------
+    ExpressionFilter : Removes features with low values or little variation.
+    sklearn.feature_selection.VarianceThreshold : Keeps features above a variance.
+
+    Notes
+    -----
+    Features must be on one scale, as the expressions of genes on one array are: the
+    variance of standardized features is the same for all. The target is read and
+    checked, but has no effect.
+
+    References
+    ----------
+    .. [1] A. Bommert, T. Welchowski, M. Schmid & J. Rahnenführer, "Benchmark of filter
+       methods for feature selection in high-dimensional gene expression survival data",
+       Briefings in Bioinformatics 23 (2022).
+
+    Examples
+    --------
+    >>> from veridical.selection import Variance
+    >>> Variance(1).fit([[1, 5], [2, 9], [3, 1]], [0, 1, 1]).scores_.round(2)
+    array([ 0.67, 10.67])
+    """
+
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+    )
+    _cost: ClassVar = Cost("n p", power=0)
+
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
+        return VarianceRelevance()
