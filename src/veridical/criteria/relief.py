@@ -38,6 +38,7 @@ from veridical.kernels.relief import (
     Samples,
     find_nearest,
     find_within,
+    find_within_by_target,
     join,
     merge_repeated,
 )
@@ -221,6 +222,23 @@ class MultiSurfRelevance:
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
         return find_within(problem)
+
+
+class RegressionMultiSurfRelevance(MultiSurfRelevance):
+    """MultiSURF weights for a target of numbers, as in skrebate.
+
+    Near samples whose targets differ by less than one standard deviation are hits, the
+    others misses.
+    """
+
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
+        """Find the samples within the radius, with similar and with other targets."""
+        own, counts = target[problem.ids], problem.counts
+        n = counts.sum()
+        centred = own - counts @ own / n
+        return find_within_by_target(
+            problem, target, float(np.sqrt(counts @ centred**2 / (n - 1)))
+        )
 
 
 def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils.validation import column_or_1d
 
@@ -203,12 +204,17 @@ def _read_target(
         if "survival" not in targets:
             refuse_target("survival", targets, type(estimator).__name__)
         return read_times(estimator, y, n_samples)
-    if "numbers" in targets and are_numbers(y):
+    if "numbers" in targets and are_numbers(_without_columns(np.asarray(y))):
         return read_target(column_or_1d(y, warn=True), n_samples, kind="numbers")
     labels = read_labels(estimator, y, n_samples)
     classes, codes = number_classes(labels)
     refuse_one_class(classes, type(estimator).__name__)
     return Classes(labels, classes, codes)
+
+
+def _without_columns(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the only column of a table as an array."""
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def _read_weights(sample_weight: Any, target: Target) -> FloatArray | None:
