@@ -21,7 +21,7 @@ KNOWN = {cls.__name__ for cls in veridical.selection.SELECTORS.values()} | {
 
 
 #: Estimators of survival times alone.
-SURVIVAL = {"CoxRidge"}
+SURVIVAL = {"CoxRidge", "CoxScore", "Concordance"}
 
 
 def public_estimators():

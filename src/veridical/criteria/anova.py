@@ -176,9 +176,9 @@ class AnovaRelevance:
 class CorrelationRelevance:
     """Absolute correlation with the target, 0 for a constant feature.
 
-    For a target of numbers this is ``|r|``. With two classes this is ``|r|`` between the feature and the class. With more it is
-    the mean of ``|r|`` with each class's indicator, weighted by the class shares (as
-    Weka's CorrelationAttributeEval does).
+    For a target of numbers, and with two classes, this is ``|r|`` between the feature
+    and the target. With more classes it is the mean of ``|r|`` with each class's
+    indicator, weighted by the class shares (as Weka's CorrelationAttributeEval does).
     """
 
     rtol: float = 1e-12

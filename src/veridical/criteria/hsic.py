@@ -47,9 +47,7 @@ class LabelledRows:
         inner product of these vectors.
     """
 
-    def __init__(
-        self, data: Table, counts: FloatArray, kernel: str = "linear"
-    ) -> None:
+    def __init__(self, data: Table, counts: FloatArray, kernel: str = "linear") -> None:
         self.rows = np.flatnonzero(counts)
         self.counts = counts[self.rows]
         self.size = float(self.counts.sum())

@@ -95,9 +95,7 @@ def gains(
             some = counts[part]
             g, u = np.empty((2, len(block), len(some)))
             by_row = np.ascontiguousarray(some.T)
-            block_gains(
-                block, order, y, totals, some, by_row, xlogx, count_cuts, g, u
-            )
+            block_gains(block, order, y, totals, some, by_row, xlogx, count_cuts, g, u)
             gain[where, part], uncertainty[where, part] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:

@@ -279,5 +279,7 @@ class SVRWeights(SVMWeights):
         # Errors of samples at zero lie within epsilon, at a bound beyond it.
         violation = np.where(sign == 0, np.abs(error) - epsilon, epsilon - error * sign)
         violation[free] = np.abs(violation[free])
-        fits = bool(inside.all() and same_side.all() and violation.max() < SVR_VIOLATION)
+        fits = bool(
+            inside.all() and same_side.all() and violation.max() < SVR_VIOLATION
+        )
         return found if fits else None

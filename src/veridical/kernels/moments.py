@@ -386,7 +386,7 @@ def _sum_tile(
 
 
 def _origins(X: Any) -> FloatArray:
-    """Return what is subtracted from each feature of a tile: `exact_origin` of all rows."""
+    """Return `exact_origin` of all rows, for each feature of a tile."""
     first = X[0].astype(np.float64)
     low, high = np.minimum(first / 2, 2 * first), np.maximum(first / 2, 2 * first)
     near = np.ones(len(first), dtype=np.bool_)

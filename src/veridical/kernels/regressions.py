@@ -163,9 +163,7 @@ def block_regressions(
     joint, squares = np.empty((n_sets + 1, 2, 2)), np.empty((n_sets + 1, 2))
     for j in range(columns.shape[0]):
         x = columns[j] - exact_origin(columns[j])
-        _joint_moments(
-            x, z, counts, whole, start, where, change, alone, joint, squares
-        )
+        _joint_moments(x, z, counts, whole, start, where, change, alone, joint, squares)
         for s in range(n_sets):
             n = weight[s, 0]
             a, b = normalize(joint[s, 0, 0], joint[s, 0, 1])
@@ -173,9 +171,7 @@ def block_regressions(
             high, low = minus_mean_square(squares[s, 0], squares[s, 1], a, b, n)
             noise = PAIR_ROUNDING * n * squares[s, 0]
             spread = high + low
-            z_high, z_low = minus_mean_square(
-                z_sums[s, 1, 0], z_sums[s, 1, 1], c, d, n
-            )
+            z_high, z_low = minus_mean_square(z_sums[s, 1, 0], z_sums[s, 1, 1], c, d, n)
             z_spread = z_high + z_low
             within[j, s], between[j, s] = 0.0, 0.0
             if spread <= noise or z_spread <= 0.0:

@@ -16,6 +16,7 @@ from veridical.selection._predictor_sets import (
     size_averaged_accuracy,
 )
 from veridical.selection._prioritization import DifferentialPrioritization
+from veridical.selection._reading import selectors_for
 from veridical.selection._relieff import ReliefF
 from veridical.selection._survival import Concordance, CoxScore
 from veridical.selection._svmrfe import SVMRFE
@@ -65,6 +66,7 @@ __all__ = [
     "class_accuracy",
     "class_relevance",
     "count_class_features",
+    "selectors_for",
     "size_averaged_accuracy",
 ]
 

@@ -117,7 +117,9 @@ class HSIC(Selector):
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
         rankings = [
             rank_by_score(
-                row[None], rtol=0.0, atol=1e-11 * LabelledRows(data, counts, self.kernel).scale()
+                row[None],
+                rtol=0.0,
+                atol=1e-11 * LabelledRows(data, counts, self.kernel).scale(),
             )[0]
             for row, counts in zip(scores, sets.counts, strict=True)
         ]

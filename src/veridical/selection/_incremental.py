@@ -58,7 +58,8 @@ class MRMR(IncrementalSelector):
 
     Starts with the most relevant feature and adds the one with the largest quotient
     of relevance (the F ratio; for survival times χ² of the score test of a Cox model)
-    and mean absolute correlation with those already chosen [1]_. Cost: at most one pass over X for each feature searched.
+    and mean absolute correlation with those already chosen [1]_. Cost: at most one pass
+    over X for each feature searched.
 
     Parameters
     ----------

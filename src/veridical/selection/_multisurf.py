@@ -63,9 +63,8 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     all near misses, and K the number of classes. With two classes this is the mean
     difference to near misses less the mean difference to near hits. Where a sample has
     no near hits or no near misses, that part is 0. For a target of numbers, near
-    samples whose targets differ by less than one standard deviation are hits, the others
-    misses of one class; a difference within rounding of the standard deviation may be
-    either.
+    samples whose targets differ by less than one standard deviation are hits, the
+    others misses of one class.
 
     Radius, neighbours and weights are those of ``skrebate.MultiSURF`` (version 0.8),
     also for more than two classes, where the factors of the classes are not those of

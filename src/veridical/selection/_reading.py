@@ -98,17 +98,17 @@ class Abilities:
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
-                able = _selectors_with(ability, True)
+                able = _selectors_with(ability, True, data.kind)
                 raise InputError(f"{name} cannot use {words} ({able}).")
         if data.kind not in self.targets:
             refuse_target(data.kind, self.targets, name)
-        self._check_weights(data.weights, name)
+        self._check_weights(data.weights, data.kind, name)
 
-    def _check_weights(self, weights: FloatArray | None, name: str) -> None:
+    def _check_weights(self, weights: FloatArray | None, kind: Kind, name: str) -> None:
         """Raise if the statistic is not defined for the sample weights."""
         if weights is None or self.weights == "any":
             return
-        able = _selectors_with("weights", "any")
+        able = _selectors_with("weights", "any", kind)
         if self.weights == "none":
             raise InputError(
                 f"{name} cannot use sample_weight; leave it out, or use a selector "
@@ -134,18 +134,28 @@ class Abilities:
 MAX_COPIES = 100_000_000
 
 
-def _selectors_with(ability: str, value: Any) -> str:
-    """List the classes of the registered selectors that have an ability, by name.
+def selectors_for(kind: Kind) -> list[str]:
+    """List the names of the selectors that read a kind of target.
 
-    `value` is that of the ability, or one of several for a tuple.
+    Examples
+    --------
+    >>> selectors_for("survival")
+    ['relieff', 'mrmr', 'ddp', 'cox-score', 'concordance', 'variance']
     """
     from veridical.selection import SELECTORS  # it imports this module
 
-    able = []
-    for name, cls in SELECTORS.items():
-        has = getattr(cls._abilities, ability)
-        if value in has if isinstance(has, tuple) else has == value:
-            able.append(for_users(cls.__name__, name))
+    return [n for n, cls in SELECTORS.items() if kind in cls._abilities.targets]
+
+
+def _selectors_with(ability: str | None, value: Any, kind: Kind) -> str:
+    """List the registered selectors that read a target and have an ability, by name."""
+    from veridical.selection import SELECTORS
+
+    able = [
+        for_users(SELECTORS[name].__name__, name)
+        for name in selectors_for(kind)
+        if ability is None or getattr(SELECTORS[name]._abilities, ability) == value
+    ]
     return ", ".join(sorted(able))
 
 
@@ -156,7 +166,7 @@ def refuse_target(kind: Kind, targets: tuple[Kind, ...], name: str) -> NoReturn:
     raise InputError(
         f"{name} reads a target of {able}, but y holds {words[kind]}; use another "
         f"target, or a selector that reads {words[kind]} "
-        f"({_selectors_with('targets', kind)})."
+        f"({_selectors_with(None, None, kind)})."
     )
 
 

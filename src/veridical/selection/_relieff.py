@@ -25,12 +25,14 @@ from veridical.selection._reading import Abilities
 class ReliefF(ReportsProgress, ScoreSelector):
     """Rank features by their differences between near samples of other and same class.
 
-    For a target of numbers this is RReliefF [2]_: a feature is relevant if it differs
-    between near samples whose targets differ, and is similar where they are similar.
-    Survival times enter by the quantiles that they are expected to have. A feature is relevant if it differs between a sample and its nearest samples of
+    A feature is relevant if it differs between a sample and its nearest samples of
     other classes, and is similar in its nearest samples of the same class [1]_. Finds
     features that matter only together (as in XOR), which univariate scores cannot.
     Cost: all pairwise distances, O(n² p).
+
+    For a target of numbers this is RReliefF [2]_: a feature is relevant if it differs
+    between near samples whose targets differ, and is similar where they are similar.
+    Survival times enter by the quantiles that they are expected to have.
 
     Parameters
     ----------
@@ -77,6 +79,19 @@ class ReliefF(ReportsProgress, ScoreSelector):
     Misses of class c have the weight ``P(c) / (1 − P(own class))``. Where several
     samples are as far as the k-th neighbour, they share its place, so that the order of
     the rows never matters.
+
+    For a target of numbers, let t be the difference of two targets divided by the range
+    of the target, d the difference of a feature, and w the weight of a neighbour, which
+    sum to 1 for each of the m samples. With the sums ``N_C = Σ w t``, ``N_A = Σ w d``
+    and ``N_CA = Σ w t d`` over all samples and their neighbours the weight of the
+    feature is ``N_CA / N_C − (N_A − N_CA) / (m − N_C)``. By default all neighbours have
+    the same weight. (skrebate, for numbers, compares with near samples whose targets
+    differ by less and by more than one standard deviation, as :class:`MultiSURF` does
+    here; it is another method.)
+
+    The quantile of a survival time is that of the Kaplan–Meier curve: the middle of its
+    step for an event, and the mean of all quantiles that are still possible for a
+    censored time. Without censoring these are the ranks of the times.
 
     Sample weights must be whole numbers, because neighbours are counted. Copies of a
     sample are neighbours of each other at distance 0.

@@ -120,9 +120,9 @@ class AnovaF(UnivariateSelector):
 class Correlation(UnivariateSelector):
     """Rank features by absolute correlation with the target.
 
-    For a target of numbers the score is ``|r|``. With two classes the score is ``|r|`` between feature and class. With more it is
-    the mean of ``|r|`` with the indicator of each class, weighted by class shares.
-    Cost: one pass over X.
+    For a target of numbers, and with two classes, the score is ``|r|`` between feature
+    and target. With more classes it is the mean of ``|r|`` with the indicator of each
+    class, weighted by class shares. Cost: one pass over X.
 
     Parameters
     ----------
@@ -170,10 +170,11 @@ class Correlation(UnivariateSelector):
 class InformationGain(UnivariateSelector):
     """Rank features by their information gain about the target, in bits.
 
-    A target of numbers is cut into intervals of equal frequency on the training data,
-    which are its classes. Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
-    the training data; a feature without a cut scores exactly 0. Finds any relation of
-    one feature with the class, not only shifts of the mean. Cost: one sort per feature.
+    Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
+    the training data; a feature without a cut scores exactly 0. A target of numbers is
+    cut into intervals of equal frequency on the training data, which are its classes.
+    Finds any relation of one feature with the target, not only shifts of the mean.
+    Cost: one sort per feature.
 
     Parameters
     ----------
