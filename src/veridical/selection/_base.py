@@ -64,6 +64,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     _abilities: ClassVar[Abilities] = Abilities()
     _cost: ClassVar[Cost]
+    #: Whether the ranking depends on the target.
+    _uses_target: ClassVar[bool] = True
 
     n_features_to_select: int | float | None
     keep: Any = None

@@ -111,7 +111,8 @@ class AnovaF(UnivariateSelector):
         super()._keep(data, sets)
         between = 1
         if data.kind == "classes":
-            between = np.count_nonzero(sets.class_counts(data.y, data.n_classes)[0]) - 1
+            weight = sets.class_counts(data.y, data.n_classes)[0]
+            between = int(np.count_nonzero(weight)) - 1
         left = sets.counts[0].sum() - between - 1
         self.pvalues_ = fdtrc(between, left, self.scores_)
         return self
@@ -313,6 +314,7 @@ class Variance(UnivariateSelector):
         sparse=True, weights="any", targets=("classes", "numbers", "survival")
     )
     _cost: ClassVar = Cost("n p", power=0)
+    _uses_target: ClassVar = False
 
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return VarianceRelevance()
