@@ -103,6 +103,13 @@ def files(tmp_path, monkeypatch):
     for name in ("here", "there"):
         clinical = frame.assign(patient_id=[f"P{i}" for i in range(40)], relapse=y)
         clinical.to_csv(f"{name}.csv", index=False)
+    clinical = frame.assign(
+        site=np.where(np.arange(40) % 3, "north", "south"),
+        age=rng.integers(30, 80, 40),
+        sex=np.where(np.arange(40) % 2, "f", "m"),
+        ill=y,
+    )
+    clinical.to_csv("hospitals.csv", index=False)
     np.savez("colon.npz", X=values, y=y)
     for name in ("genes.txt", "columns.txt"):
         (tmp_path / name).write_text("\n".join(names[:5]))

@@ -147,7 +147,7 @@ def test_null_against_plain_code(weak):
         CrossValidation(10), seed_for(3, Purpose.PERMUTATIONS), 19
     )
     for b in range(19):
-        mixed, splits = permutations.draw(b, codes, np.array(["no", "yes"]))
+        mixed, splits = permutations.draw(b, read_table(X, y))
         assert sorted(mixed) == sorted(codes)
         select = SelectKBest(f_classif, k=5)
         for protocol, run in (("in", oracle.inside), ("out", oracle.outside)):
@@ -352,12 +352,11 @@ def test_scaling_after_choosing_comes_to_the_same(weak, scaler):
 
     found = audit(pipeline, moved, y, cv=3, **FEW)
 
-    codes, classes = (y == "yes").astype(int), np.array(["no", "yes"])
     permutations = nulls.LabelPermutations(
         CrossValidation(3), seed_for(3, Purpose.PERMUTATIONS), 19
     )
     for b in range(5):
-        mixed, splits = permutations.draw(b, codes, classes)
+        mixed, splits = permutations.draw(b, read_table(moved, y))
         right = [
             clone(pipeline).fit(moved[t], mixed[t]).predict(moved[s]) == mixed[s]
             for t, s in splits
@@ -420,12 +419,13 @@ def test_equal_differences_of_all_folds_show_no_optimism(n_splits):
     """Whatever the folds have in common, their variance of zero is no certainty."""
     hits = np.full(n_splits, 0.5)
     splits = [Split(np.arange(4), 40, np.arange(4, 40)) for _ in range(n_splits)]
+    data = SimpleNamespace(groups=None)
     inside = SimpleNamespace(score=0.5, scores=hits, hits=hits)
     outside = SimpleNamespace(score=0.75, scores=hits + 0.25, hits=hits + 0.25)
-    value, low, high = evidence._optimism(inside, outside, splits, 0.05, ACCURACY)
+    value, low, high = evidence._optimism(inside, outside, splits, 0.05, ACCURACY, data)
     assert value == 0.25
     assert np.isnan([low, high]).all()
-    same = evidence._optimism(inside, inside, splits, 0.05, ACCURACY)
+    same = evidence._optimism(inside, inside, splits, 0.05, ACCURACY, data)
     assert same.low < same.value == 0 < same.high
 
 

@@ -13,6 +13,7 @@ from tests.oracles.audit import f_ratio
 from veridical._core.reading import read_table
 from veridical.auditing.association import (
     TRACE_LEVEL,
+    best_features_pvalue,
     chosen_by_labels,
     find_selection_trace,
     strengths,
@@ -62,6 +63,45 @@ def test_categorical_and_missing_features_are_read():
     # Neither means nor neighbours of codes mean anything.
     assert (found[[0, 2], 0, :2] == 0).all()
     assert found[1, 0, 0] > 3 * found[1, 0, 1]
+
+
+def correlated_table(effect, seed, n=40, p=120, k=10):
+    """Make a table whose first k features share a factor and differ by class."""
+    rng = np.random.default_rng(seed)
+    y = rng.permutation(np.arange(n) % 2)
+    X = rng.normal(size=(n, p))
+    X[:, :k] = (X[:, :k] + rng.normal(size=(n, 1))) / np.sqrt(2) + effect * y[:, None]
+    return X, y
+
+
+def test_best_features_are_no_better_than_for_permuted_labels_without_signal():
+    pvalues = [
+        best_features_pvalue(read_table(*correlated_table(0.0, seed)), 10, seed)
+        for seed in range(60)
+    ]
+
+    assert min(pvalues) >= 1 / 200
+    assert np.mean(np.array(pvalues) <= 0.1) < 0.25  # P(more) is 0.001
+    assert stats.kstest(pvalues, "uniform").pvalue > 0.001
+
+
+def test_best_features_are_better_where_there_is_a_signal():
+    data = read_table(*correlated_table(2.0, 0))
+    X, y = correlated_table(0.0, 1)
+    frame = pd.DataFrame(X).assign(told=pd.Categorical(np.where(y, "a", "b")))
+
+    assert best_features_pvalue(data, 10, 0) == 1 / 200
+    assert best_features_pvalue(read_table(frame, y), 1, 0) == 1 / 200
+    categories = frame[["told"]].assign(other=pd.Categorical(list("xyxy") * 10))
+    assert best_features_pvalue(read_table(categories, y), 1, 0) == 1 / 200
+
+
+def test_blocks_of_features_do_not_matter(monkeypatch):
+    data = read_table(*correlated_table(0.7, 2))
+    whole = best_features_pvalue(data, 10, 0)
+    monkeypatch.setattr("veridical.auditing.association._BLOCK", 7)
+
+    assert best_features_pvalue(data, 10, 0) == whole
 
 
 def by_mutual_information(X, y):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -29,8 +30,9 @@ from veridical._core.reading import read_table
 from veridical.auditing import CODES, audit
 from veridical.auditing.agreement import find_agreement
 from veridical.auditing.auditing import CHECKS
+from veridical.auditing.checks_leaks import has_signal
 from veridical.auditing.preprocessing import find_traces
-from veridical.auditing.records import LEVEL
+from veridical.auditing.records import LEVEL, Preselection
 from veridical.datasets import load, make_random_labels
 from veridical.evaluation import (
     Bootstrap632,
@@ -170,6 +172,19 @@ def test_001_relevant_features_known_beforehand_are_no_error(effect):
 
     leak = finding(found, "VD001")
     assert leak is None or leak.severity == "note"
+
+
+@pytest.mark.parametrize(
+    ("inside", "best", "shown"),
+    [(0.01, 1.0, True), (0.5, 0.005, True), (0.02, 0.02, False)],
+)
+def test_001_a_signal_is_shown_by_the_folds_or_by_the_best_features(
+    inside, best, shown
+):
+    null = SimpleNamespace(pvalue=inside, accuracies=np.zeros(99))
+    chosen = Preselection((0,), "anova", False, {"anova": 1}, 0.0, signal_pvalue=best)
+
+    assert has_signal(SimpleNamespace(null={"in": null}, preselection=chosen)) == shown
 
 
 @needs_data

@@ -159,20 +159,45 @@ def test_an_identifier_is_an_error_with_its_cure(run, table, verb):
 def test_all_identifiers_are_named_at_once(run, table):
     with_ids(
         table,
-        subject=[f"S{i // 3}" for i in range(60)],
+        code=[f"q{i}" for i in range(60)],
         **{"a, b": [f"r{i}" for i in range(60)]},
     )
     words = ("estimate", table, "--target", "kind", *QUICK)
     result = run(*words)
     assert result.exit_code == 2
-    assert "--drop 'a, b' --drop subject." in result.stderr
-    # What is proposed works, and what is left to say is said.
-    result = run(*words, "--drop", "a, b", "--drop", "subject")
+    assert "--drop 'a, b' --drop code." in result.stderr
+    # What is proposed works.
+    result = run(*words, "--drop", "a, b", "--drop", "code")
+    assert result.exit_code == 0
+
+
+def _subjects(table, n_each):
+    """Give every subject samples of one kind only."""
+    frame = pd.read_csv(table).sort_values("kind", kind="stable")
+    frame.to_csv(table, index=False)
+    return [f"S{i // n_each:02}" for i in range(60)]
+
+
+def test_a_column_of_subjects_is_groups_until_told_otherwise(run, table):
+    with_ids(table, subject=_subjects(table, 3))
+    words = ("estimate", table, "--target", "kind", *QUICK, "--json")
+    result = run(*words)
     assert result.exit_code == 0
     assert result.stderr.startswith(
         "Note: Column 'subject' of table.csv names 20 subjects"
     )
-    assert "GroupKFold().split(X, y, subjects)" in result.stderr
+    assert "kept together, as groups" in result.stderr
+    assert "--groups none" in result.stderr
+    (assumed,) = answer(result)["estimates"]
+    assert "20 groups kept whole" in assumed["method"]
+    (said,) = answer(run(*words, "--groups", "subject"))["estimates"]
+    assert said["value"] == assumed["value"]
+    found = answer(run(*words, "--groups", "none", "--drop", "subject"))
+    assert "groups" not in found["estimates"][0]["method"]
+    assert "--groups none" in found["settings"]["command"]
+    result = run(*words, "--groups", "none")
+    assert result.exit_code == 2
+    assert "add --drop subject." in result.stderr
 
 
 def test_numbers_that_identify_are_a_note(run, table):
@@ -186,11 +211,35 @@ def test_numbers_that_identify_are_a_note(run, table):
 
 @pytest.mark.parametrize("drop", [(), ("--drop", "id")])
 def test_identifiers_with_a_stem_are_several_samples_of_a_subject(run, table, drop):
-    with_ids(table, id=[f"phon_R01_S{i // 6:02}_{i % 6 + 1}" for i in range(60)])
-    result = run("estimate", table, "--target", "kind", *QUICK, *drop)
-    assert result.exit_code == (0 if drop else 2)
+    stems = _subjects(table, 6)
+    with_ids(table, id=[f"phon_R01_{s}_{i % 6 + 1}" for i, s in enumerate(stems)])
+    words = ("estimate", table, "--target", "kind", *QUICK, *drop, "--json")
+    result = run(*words)
+    assert result.exit_code == 0
     assert "several samples of each of 10 subjects" in result.stderr
-    assert "GroupKFold().split(X, y, subjects)" in result.stderr
+    assert "kept together, as groups" in result.stderr
+    (found,) = answer(result)["estimates"]
+    assert "10 groups kept whole" in found["method"]
+    named = run(*words, "--groups", "id")
+    assert "groups are the beginnings of its values" in named.stderr
+    assert answer(named)["estimates"][0]["value"] == found["value"]
+
+
+def test_groups_and_weights_by_column(run, table):
+    sites = [["north", "south"][i % 2] + str(i % 3) for i in range(60)]
+    with_ids(table, site=sites, w=np.arange(60) % 3 + 1)
+    words = ("estimate", table, "--target", "kind", "--cv", "3", "--json")
+    found = answer(run(*words, "--groups", "site", "--weights", "w"))
+    assert "6 groups kept whole" in found["estimates"][0]["method"]
+    command = found["settings"]["command"]
+    assert "--groups site --weights w" in command
+    result = run(*words, "--groups", "sits")
+    assert result.exit_code == 2
+    assert "no such column in table.csv" in result.stderr
+    assert "'site'" in result.stderr
+    result = run("estimate", "--groups", "site")
+    assert result.exit_code == 2
+    assert "there is no file" in result.stderr
 
 
 def test_stems_that_are_the_classes_are_no_subjects(run, table):

@@ -118,8 +118,9 @@ VERBS = (
 
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
-    *("--target", "--drop", "--header", "--classes"),
+    *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
     *("--all", "--impute", "--scale", "--encode"),
+    *("--batch", "--unknown-batch", "--covariates"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
     *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
     *(

@@ -8,9 +8,10 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_iris
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
-from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 
 from veridical._core.errors import InputError
 from veridical.comparison import compare, truth
@@ -91,9 +92,9 @@ def rare(y):
         ({"selectors": "anova"}, ["list of selectors", "mapping"]),
         ({"selectors": {1: "anova", "1": "fcbf"}}, ["'1'", "different names"]),
         ({"correction": "holmes"}, ["'holmes'", "did you mean 'holm'"]),
-        ({"estimator": "svn"}, ["'svn'", "did you mean 'svm'"]),
+        ({"estimator": "svn"}, ["'svn'", "did you mean", "'svm'"]),
         ({"estimator": []}, ["empty list"]),
-        ({"estimator": LinearRegression()}, ["LinearRegression", "not a classifier"]),
+        ({"estimator": MinMaxScaler()}, ["MinMaxScaler", "not a classifier"]),
         (
             {"estimator": LogisticRegression},
             ["the class LogisticRegression", "an instance, LogisticRegression(...)"],

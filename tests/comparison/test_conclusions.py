@@ -104,9 +104,9 @@ def test_artefacts_are_said_first():
     [
         (0.49, 0.9, True),  # at chance, and far below OUT
         (0.40, 0.9, True),  # below chance is not above it
-        (0.8, 0.9, False),  # OUT flatters, but there is something
+        (0.8, 0.9, False),  # OUT is too high, but there is a signal
         (0.49, 0.495, False),  # neither is above chance
-        (0.40, 0.47, False),  # OUT flatters, and still reports nothing
+        (0.40, 0.47, False),  # OUT is too high, and still not above chance
     ],
 )
 def test_what_an_artefact_is(inside, outside, found):

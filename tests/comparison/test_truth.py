@@ -148,7 +148,7 @@ def test_data_sets_depend_on_seed_and_number_alone(anova, chance):
 
 
 def test_the_papers_example_has_its_signs():
-    """OUT flatters and IN is cautious, for a univariate filter on few samples."""
+    """OUT is too high and IN too low, for a univariate filter on few samples."""
     cell = truth(
         ["relieff", "fcbf"],
         "linear",

@@ -87,7 +87,7 @@ def test_what_was_not_measured_has_no_size(test, method, shape):
 @pytest.mark.parametrize(
     ("shape", "alpha", "like", "level"),
     [
-        ((1, 7), 0.05, "5 folds", 0.05),
+        ((1, 4), 0.05, "5 folds", 0.05),
         ((1, 12), 0.05, "10 folds", 0.05),
         ((10, 5), 0.05, "10 x 10 folds", 0.05),
         ((1, 10), 0.02, "10 folds", 0.01),
@@ -102,6 +102,21 @@ def test_other_splits_and_levels_have_the_range_of_the_nearest(
     assert size.design.startswith(f"{like} under IN")
     assert size.nominal == level
     assert measured_size("corrected-t", "in", (1, 10), SITUATION, alpha=1 - 0.95).near
+
+
+def test_folds_between_measured_ones_have_the_range_of_both():
+    """Seven folds lie between five and ten; the nearest designs may be of either."""
+    between = measured_size("corrected-t", "in", (1, 7), SITUATION, alpha=0.05)
+    sides = [
+        measured_size("corrected-t", "in", (1, folds), SITUATION, alpha=0.05)
+        for folds in (5, 10)
+    ]
+
+    assert between.near
+    assert between.design.startswith("5 or 10 folds under IN")
+    assert between.n_designs == sides[0].n_designs
+    assert min(one.low for one in sides) <= between.low
+    assert between.high <= max(one.high for one in sides)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +164,7 @@ def test_every_verdict_carries_its_measured_size(anova, worst, problem):
         assert size.nominal == 0.05
         assert size.near
         assert f"under {method.upper()}" in size.design
-    unmeasured = compare([anova, worst], X, y, cv=7, **COMMON)
+    unmeasured = compare([anova, worst], X, y, cv=4, **COMMON)
     assert not unmeasured.verdicts["in"].test.size.near
 
 

@@ -16,7 +16,7 @@ from scipy.sparse import csr_array, random_array
 
 from veridical._core.errors import InputError
 from veridical._core.reading import check_table
-from veridical.datasets import limits, read
+from veridical.datasets import delimited, limits, read
 
 GOOD = "mass,colour,ripe,kind\n7,red,True,cherry\n150,,False,apple\n9,red,,cherry\n"
 
@@ -520,3 +520,25 @@ def test_check_table_accepts_sound_tables():
     assert check_table(csr_array(np.eye(2)), [1.0, 2.0]) is None
     rows = np.array([["a", 1], ["b", 2]], dtype=object)
     assert check_table(rows, [0, 1], categorical_features=[0]) is None
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["", " ", "1", "é", "a b", "2.5"]), max_size=3),
+        min_size=1,
+        max_size=6,
+    ),
+    st.sampled_from(["\n", "\r\n", "\r"]),
+    st.booleans(),
+)
+def test_lines_without_quotation_marks_are_counted_as_the_csv_module_does(
+    rows, newline, ends
+):
+    """The fast scan of a file gives what the slow one gives, or leaves it to that."""
+    text = newline.join(",".join(row) for row in rows) + newline * ends
+    content = text.encode()
+    fast = delimited._scan_unquoted(content, ",")
+    if fast is not None:
+        records = list(delimited._records(content, ","))
+        assert fast == (records[0][1], [line for line, _ in records])
+        assert len({len(record) for _, record in records}) == 1

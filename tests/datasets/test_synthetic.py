@@ -203,6 +203,11 @@ def test_sources_have_the_documented_properties():
         "monks-3",
         "random-labels",
         "beta-bernoulli",
+        "linear-regression",
+        "friedman",
+        "random-numbers",
+        "survival",
+        "random-survival",
     ]
     for name, source in SOURCES.items():
         X, y, relevant = source(30, random_state=0, return_relevant=True)

@@ -16,7 +16,6 @@ from sklearn.datasets import load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_extraction.text import CountVectorizer
-from sklearn.linear_model import LinearRegression
 from sklearn.metrics import make_scorer, matthews_corrcoef
 from sklearn.model_selection import (
     KFold,
@@ -29,6 +28,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 from tests.oracles import estimation as oracle
@@ -484,10 +484,7 @@ def test_a_training_set_of_one_class_names_it():
         ({"cv": CrossValidation(151)}, "cv=151 folds are not possible with 150"),
         ({"cv": "cv"}, "There is no method 'cv'"),
         ({"estimator": GaussianNB}, "is the class GaussianNB"),
-        (
-            {"estimator": LinearRegression()},
-            r"LinearRegression\(\) is not a classifier",
-        ),
+        ({"estimator": MinMaxScaler()}, r"MinMaxScaler\(\) is not a classifier"),
         ({"estimator": 7}, "not a scikit-learn estimator"),
         ({"scoring": "accurcy"}, "is not a scorer; did you mean 'accuracy'"),
         ({"scoring": 3}, "must be the name of a scorer"),

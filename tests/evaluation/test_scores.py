@@ -20,13 +20,14 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical._core.scoring import SCORES, Answers, Outputs, read_scoring
 from veridical._core.splits import CrossValidation
+from veridical._core.targets import Classes
 from veridical.evaluation import estimate, make_score
 from veridical.evaluation.intervals import clopper_pearson
 from veridical.learning import make_estimator
 from veridical.learning.many import fill_by_loop, predict_loop, predict_table
 
-BINARY = [*SCORES]
-MULTI = [name for name, one in SCORES.items() if not one.two_classes]
+BINARY = [name for name, one in SCORES.items() if one.kind == "classes"]
+MULTI = [name for name in BINARY if not SCORES[name].two_classes]
 OF_SKLEARN = {
     "log_loss": "neg_log_loss",
     "brier_score": "neg_brier_score",
@@ -81,7 +82,7 @@ def test_every_score_equals_that_of_scikit_learn(drawn):
     classes = np.array(list("abcd"))[: outputs.proba.shape[1]]
     model = Answers(outputs, classes)
     for name in BINARY if len(classes) == 2 else MULTI:
-        (score,) = read_scoring(name, classes)
+        (score,) = read_scoring(name, Classes.from_labels(classes))
         if score.name == "average_precision" and len(classes) > 2:
             continue  # of decision values, see below
         found = score.of_outputs(y, outputs, classes, score.response(model)).value
@@ -92,7 +93,7 @@ def test_every_score_equals_that_of_scikit_learn(drawn):
 @pytest.mark.parametrize("y", [[0, 1], ["no", "yes"], [False, True], [-1, 1], [2, 1]])
 def test_the_positive_class_is_1_or_else_the_last(y):
     classes = np.unique(y)
-    (score,) = read_scoring("sensitivity", classes)
+    (score,) = read_scoring("sensitivity", Classes.from_labels(classes))
     expected = 0 if classes.tolist() == [1, 2] else 1
     assert score.place_of_positive(classes) == expected
     assert score.info(classes).positive == str(classes[expected])

@@ -121,7 +121,7 @@ def test_protocols_that_see_the_same_are_the_same():
 
 
 def test_draws_where_out_sees_too_much():
-    """OUT flatters ReliefF, IN does not: where they are equal IN is right."""
+    """OUT is too high for ReliefF, IN is not: where they are equal IN is right."""
     frame = cells(fold_noise=0.02)
     folds = [f"out_{f}" for f in range(10)]
     frame.loc[frame["selector"] == "relieff", folds] += 0.05
@@ -139,7 +139,7 @@ def test_draws_where_out_sees_too_much():
 
 
 def test_out_favours_relieff():
-    """On the linear source ReliefF leads, on the other it trails; OUT flatters it."""
+    """ReliefF leads on the linear source and trails on the other; OUT is too high."""
     frame = cells(fold_noise=0.06, sources=CONTINUOUS)
     leads = frame["source"] == "linear"
     relieff = frame["selector"] == "relieff"

@@ -132,6 +132,31 @@ def test_no_line_runs_through_a_label():
                 assert not any(a < baseline and baseline - 9 < b for a, b in spans)
 
 
+@pytest.mark.parametrize(
+    "values", [(0.61, 0.6), (0.6, 0.61), (0.9, 0.92), (0.92, 0.9), (0.55, 0.99)]
+)
+def test_no_line_of_a_level_runs_through_the_name_of_another(values):
+    """Names take rows from the top; no line begins above a name that it crosses."""
+    figure = figure_of(records.comparison({"in": (0.5, 1.0)}, samples=1000))
+    (panel,) = figure.panels
+    levels = tuple(Level("random labels, mean", value) for value in values)
+    picture = replace(panel.picture, levels=levels)
+    (drawn,) = svg.draw(replace(figure, panels=(replace(panel, picture=picture),)))
+    groups = [g for g in ET.fromstring(drawn).iter("g") if g.get("class") == "vd-level"]
+
+    assert len(groups) == 2
+    for group, other in (groups, groups[::-1]):
+        name = group.find("text")
+        start = float(name.get("x").rstrip("%"))
+        end = start + (30 if name.get("text-anchor") == "start" else -30)
+        baseline = float(name.get("y"))
+        for line in other.iter("line"):
+            crosses = (
+                min(start, end) < float(line.get("x1").rstrip("%")) < max(start, end)
+            )
+            assert not (crosses and float(line.get("y1")) < baseline)
+
+
 def test_one_value_for_all_is_still_a_picture():
     record = records.comparison({"in": (1.0, 1.0), "out": (1.0, 1.0)}, pairs={})
 

@@ -12,6 +12,7 @@ from tests.report.markup import Page
 from veridical import report
 from veridical._core.records import DataSummary
 from veridical.comparison import compare
+from veridical.evaluation.conclusions import write_coverage
 from veridical.report.render import svg
 from veridical.report.view import Figure
 from veridical.report.views.comparison import ManySummary
@@ -50,6 +51,13 @@ def made(gap=0.0, methods=("in", "out"), names=("Alpha", "Beta", "Gamma"), **opt
 @pytest.fixture(scope="module")
 def decided():
     return made(2.0)
+
+
+def test_intervals_of_means_carry_their_measured_coverage(decided):
+    page = report.page(decided).replace("\N{NO-BREAK SPACE}", " ")
+
+    assert decided.coverage is not None
+    assert f"covered the truth in {write_coverage(decided.coverage)}" in page
 
 
 def test_places_that_a_selector_left_empty_are_no_feature(decided):

@@ -37,11 +37,12 @@ from veridical._core.encoding import (
     refuse_repeated_names,
 )
 from veridical._core.errors import InputError
+from veridical._core.groups import read_groups, take_named
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
 from veridical._core.text import listed, plural, show
-from veridical._core.weights import read_weights
+from veridical._core.weights import read_target_weights, read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
 _INDEXABLE = ("csr", "csc")
@@ -60,6 +61,8 @@ def read_table(
     X: Any,
     y: Any,
     *,
+    groups: Any = None,
+    sample_weight: Any = None,
     kind: Kind | Literal["auto"] = "auto",
     categorical_features: Any = "from_dtype",
     name: str | None = None,
@@ -74,6 +77,10 @@ def read_table(
         been read already is returned as it is; y is its labels then.
     y : array-like of shape (n_samples,), structured array or data frame
         Class labels (numbers or text), numbers, or events and times; see `read_target`.
+    groups : array-like, str or list of str, optional
+        The group of every sample, or columns of X with it; see `read_groups`.
+    sample_weight : array-like of shape (n_samples,), str or number, optional
+        Weights of the samples, or the column of X with them.
     kind : {"auto", "classes", "numbers", "survival"}, default="auto"
         Kind of the target; "auto" decides by the values of y.
     categorical_features : optional
@@ -104,11 +111,14 @@ def read_table(
     veridical._core.errors.InputError: toy.csv has only one class, 'a', ...
     """
     if isinstance(X, Table):
-        return X if name is None else X.replace(name=name)
+        read = X if name is None else X.replace(name=name)
+        return _with_structure(read, groups, sample_weight)
     shown = "X" if name is None else name
     _refuse_no_table(X)
     refuse_lazy(X, shown)
     X = _as_array(X)
+    groups, X = take_named(X, groups, "groups")
+    sample_weight, X = take_named(X, sample_weight, "sample_weight")
     target = read_target(y, _n_samples(X), shown, kind=kind)
     features = None
     if encoded:
@@ -118,7 +128,25 @@ def read_table(
         raise InputError(f"{shown} holds no samples; is it the right table?")
     # Not every sparse format can be indexed by rows; scikit-learn does the same.
     source = X.tocsr() if sparse.issparse(X) and X.format not in _INDEXABLE else X
-    return Table(features, target, source=source, name=shown)
+    table = Table(features, target, source=source, name=shown)
+    return _with_structure(table, groups, sample_weight)
+
+
+def _with_structure(table: Table, groups: Any, sample_weight: Any) -> Table:
+    """Add groups and weights to a table, where they are given."""
+    changes: dict[str, Any] = {}
+    if groups is not None:
+        found = read_groups(groups, table.n_samples)
+        changes = {"groups": None, "subgroups": None, "group_names": None}
+        if found is not None:
+            changes = {
+                "groups": found.codes,
+                "subgroups": found.inner,
+                "group_names": found.names,
+            }
+    if sample_weight is not None:
+        changes["weights"] = read_target_weights(sample_weight, table.target)
+    return table.replace(**changes) if changes else table
 
 
 def check_table(
@@ -554,7 +582,8 @@ def _refuse_continuous(labels: NDArray[Any], subject: str) -> None:
         if fractions.size:
             raise InputError(
                 f"{subject} must be classes, but {show(fractions[0])} is not a whole "
-                "number; use another target, or divide the numbers into classes first."
+                "number; use another target, divide the numbers into classes first, or "
+                "predict the numbers with a regressor."
             )
 
 

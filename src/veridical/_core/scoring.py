@@ -1,24 +1,31 @@
 """Scores: one table of names, units, directions and ranges, and their computation.
 
-A score is computed from the predictions of a split (`Outputs`): classes and, where it
-needs them, probabilities or decision values. It is a positive number also where it is a
-loss: "neg_log_loss" of scikit-learn is shown as log loss, of which less is better.
+A score is computed from the predictions of a split (`Outputs`): classes, numbers or
+risks and, where it needs them, probabilities or decision values. It is a positive
+number also where it is a loss: "neg_log_loss" of scikit-learn is shown as log loss, of
+which less is better. Every score is for one kind of target; the default is accuracy for
+classes, R² for numbers and Harrell's concordance for survival times.
 
-A score that is a mean over samples (accuracy, log loss, Brier score) is pooled over all
-test samples; any other is averaged over the folds on which it is defined. A fold that
-lacks a class the score needs (the area under a ROC curve needs both) is left out; where
-most folds do, as in leave-one-out, the test samples of all folds are pooled.
+A score that is a mean over samples (accuracy, log loss, Brier score, absolute error) is
+pooled over all test samples; any other is averaged over the folds on which it is
+defined. A fold that lacks a class the score needs (the area under a ROC curve needs
+both) is left out; where most folds do, as in leave-one-out, the test samples of all
+folds are pooled.
 
 The classifier of a training set that lacks a class is passed to the scorer with all
 classes of the data, the absent ones with probability 0.
 
+A sample of weight 3 counts as three equal samples in every score.
+
 ======  ==========================================================  ================
 symbol  meaning                                                     shape
 ======  ==========================================================  ================
-y       true classes, as places among the sorted classes            (n,)
-codes   predicted classes                                           (n,)
+y       true classes, as places among the sorted classes; numbers;  (n,)
+        or the censored times of `survival_scores.Observed`
+codes   predicted classes; predicted numbers; predicted risks       (n,)
 values  probabilities (n, K); decision values, (n,) for two classes
 k       place of the positive class of a score for two classes
+w       weights of the samples, or None                             (n,)
 ======  ==========================================================  ================
 """
 
@@ -34,8 +41,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 from sklearn import metrics
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.metaestimators import available_if
 
@@ -50,18 +58,29 @@ from veridical._core.numbers import (
     points_range,
 )
 from veridical._core.sklearn_private import parts_of
+from veridical._core.survival_scores import (
+    Observed,
+    harrell,
+    integrated_brier,
+    pool_observed,
+    time_dependent_auc,
+    uno,
+    without_features,
+)
+from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
 from veridical._core.text import did_you_mean, listed, one_line
 
 Scorer = Callable[[Any, Any, Any], float]
 
-#: What a score needs of an estimator: predicted classes, probabilities, decision
-#: values or else probabilities, or the fitted model itself.
-Needs = Literal["predict", "predict_proba", "ranking", "model"]
+#: What a score needs of an estimator: predictions, probabilities, decision values or
+#: else probabilities, probabilities to be without the event at some times, or the
+#: fitted model itself.
+Needs = Literal["predict", "predict_proba", "ranking", "survival", "model"]
 #: Classes that a test set must hold for a score to be defined.
 Requires = Literal["none", "all", "positive", "negative"]
 Averaging = Literal["pooled", "mean of folds"]
 #: Methods of an estimator beside ``predict`` whose results scores use.
-RESPONSES = ("predict_proba", "decision_function")
+RESPONSES = ("predict_proba", "decision_function", "predict_survival_function")
 
 _ZERO_TO_ONE = (0.0, 1.0)
 _UNBOUNDED = (-math.inf, math.inf)
@@ -72,15 +91,18 @@ class Outputs(NamedTuple):
 
     Parameters
     ----------
-    codes : int array of shape (n_sizes, n_test)
-        Predicted classes, as places among the sorted classes of the table.
-    proba : array of shape (n_sizes, n_test, n_classes) or None
-        Probabilities of all classes, 0 for one that the training set lacks.
+    codes : array of shape (n_sizes, n_test)
+        Predicted classes, as places among the sorted classes of the table; predicted
+        numbers; or risks, the greater, the sooner the event is expected.
+    proba : array of shape (n_sizes, n_test, n_classes or n_times) or None
+        Probabilities of all classes, 0 for one that the training set lacks; for
+        survival the probabilities to be without the event at the times of
+        `survival_scores.score_times`.
     decision : array of shape (n_sizes, n_test) or (n_sizes, n_test, n_classes) or None
         Decision values; of two classes one number, positive for the second.
     """
 
-    codes: IntArray
+    codes: Any
     proba: FloatArray | None = None
     decision: FloatArray | None = None
 
@@ -108,11 +130,52 @@ def pool_outputs(outputs: Sequence[Outputs]) -> Outputs:
     return Outputs(codes, proba, decision)
 
 
+def observed_of(target: Target, test: Any, train: Any) -> Any:
+    """Return the true outcome of test samples, as scores take it.
+
+    Parameters
+    ----------
+    target : Classes, Numbers or Survival
+        Of all samples.
+    test, train : int arrays
+        The rows; times of training samples say how many are not yet censored.
+    """
+    if isinstance(target, Classes):
+        return target.codes[test]
+    if isinstance(target, Numbers):
+        return target.values[test]
+    return Observed(target.take(test), target.take(train))
+
+
+def pool_targets(targets: Sequence[Any]) -> Any:
+    """Put the true outcomes of all splits after one another."""
+    if isinstance(targets[0], Observed):
+        return pool_observed(list(targets))
+    return np.concatenate(targets)
+
+
 # -- what a record says about its score ------------------------------------------------
 
 
+class _NamedScore:
+    """What follows from the name and the direction of a score."""
+
+    name: str
+    greater_is_better: bool
+
+    @property
+    def is_accuracy(self) -> bool:
+        """Whether it is the accuracy."""
+        return self.name == "accuracy"
+
+    @property
+    def sign(self) -> float:
+        """1, or −1 for a loss: a score times this is better if it is greater."""
+        return 1.0 if self.greater_is_better else -1.0
+
+
 @dataclass(frozen=True)
-class ScoreInfo:
+class ScoreInfo(_NamedScore):
     """A score as records carry it: name, unit, direction and averaging.
 
     Parameters
@@ -134,7 +197,9 @@ class ScoreInfo:
         The positive class of a score of two classes, such as sensitivity.
     chance : float or None
         What guessing reaches: always predicting the most frequent class for accuracy,
-        predicting the shares of the classes for other scores; None where not known.
+        predicting the shares of the classes for other scores of classes, the mean or
+        the median of numbers, and the same for all samples in survival; None where not
+        known.
     """
 
     name: str = "accuracy"
@@ -148,14 +213,14 @@ class ScoreInfo:
     chance: float | None = None
 
     @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss: a score times this is better if it is greater."""
-        return 1.0 if self.greater_is_better else -1.0
+    def guessing(self) -> str:
+        """What is predicted for every sample where nothing was learned, in words."""
+        known = SCORES.get(self.name.partition("@")[0])
+        kind = known.kind if known is not None else "classes"
+        if kind == "numbers":
+            center = "median" if self.name == "mean_absolute_error" else "mean"
+            return f"the {center} of all samples"
+        return "the shares of the classes" if kind == "classes" else "the same risk"
 
     @property
     def range(self) -> tuple[float, float]:
@@ -239,57 +304,101 @@ def write_number(value: float, *, signed: bool = False) -> str:
 # -- scores of predictions -------------------------------------------------------------
 
 
-def _confusion(y: IntArray, codes: IntArray, n_classes: int) -> FloatArray:
+def weighted_mean(values: NDArray[Any], weights: FloatArray | None) -> Any:
+    """Compute the mean over the last axis; NaN where all weights are 0."""
+    if weights is None:
+        return values.mean(axis=-1)
+    total = weights.sum()
+    sums = values @ weights
+    return sums / total if total > 0 else np.full(np.shape(sums), math.nan)[()]
+
+
+def _counts(codes: IntArray, n_classes: int, w: FloatArray | None) -> FloatArray:
+    return np.bincount(codes, weights=w, minlength=n_classes).astype(np.float64)
+
+
+def _confusion(
+    y: IntArray, codes: IntArray, n_classes: int, w: FloatArray | None
+) -> FloatArray:
     known = codes >= 0  # a label that no class has is always wrong
     flat = y[known] * n_classes + codes[known]
-    counts = np.bincount(flat, minlength=n_classes * n_classes)
-    return counts.reshape(n_classes, n_classes).astype(np.float64)
+    counts = _counts(flat, n_classes * n_classes, None if w is None else w[known])
+    return counts.reshape(n_classes, n_classes)
 
 
-def _accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    return float(np.mean(y == codes))
+def _share(hits: NDArray[np.bool_], w: FloatArray | None) -> float:
+    return float(weighted_mean(hits, w)) if hits.size else 0.0
 
 
-def _balanced_accuracy(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    sizes = np.bincount(y, minlength=n_classes)
-    right = np.bincount(y[y == codes], minlength=n_classes)
+def _of(w: FloatArray | None, rows: NDArray[np.bool_]) -> FloatArray | None:
+    return None if w is None else w[rows]
+
+
+def _accuracy(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return float(weighted_mean(y == codes, w))
+
+
+def _balanced_accuracy(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    sizes = _counts(y, n_classes, w)
+    hits = y == codes
+    right = _counts(y[hits], n_classes, _of(w, hits))
     there = sizes > 0
     return float(np.mean(right[there] / sizes[there]))
 
 
-def _matthews(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
-    table = _confusion(y, codes, n_classes)
+def _matthews(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    table = _confusion(y, codes, n_classes, w)
     true, named, n = table.sum(axis=1), table.sum(axis=0), table.sum()
     both = np.trace(table) * n - true @ named
     product = (n * n - named @ named) * (n * n - true @ true)
     return float(both / math.sqrt(product)) if product > 0 else 0.0
 
 
-def _f1(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _f1(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true, named = y == k, codes == k
-    total = np.count_nonzero(true) + np.count_nonzero(named)
-    return 2 * np.count_nonzero(true & named) / total if total else 0.0
+    if w is None:
+        total = float(np.count_nonzero(true) + np.count_nonzero(named))
+        both = float(np.count_nonzero(true & named))
+    else:
+        total, both = true @ w + named @ w, (true & named) @ w
+    return 2 * both / total if total else 0.0
 
 
-def _precision(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _precision(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     named = codes == k
-    return float(np.mean(y[named] == k)) if named.any() else 0.0
+    return _share(y[named] == k, _of(w, named))
 
 
-def _sensitivity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _sensitivity(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true = y == k
-    return float(np.mean(codes[true] == k)) if true.any() else 0.0
+    return _share(codes[true] == k, _of(w, true))
 
 
-def _specificity(y: IntArray, codes: IntArray, n_classes: int, k: int) -> float:
+def _specificity(
+    y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     true = y != k
-    return float(np.mean(codes[true] != k)) if true.any() else 0.0
+    return _share(codes[true] != k, _of(w, true))
 
 
 # -- scores of probabilities and decision values ---------------------------------------
 
 
-def area_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> float:
+def area_under_roc(
+    positive: NDArray[np.bool_], values: FloatArray, w: FloatArray | None = None
+) -> float:
     """Compute the area under the ROC curve; equal values count one half.
 
     Parameters
@@ -298,14 +407,30 @@ def area_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> float:
         Which samples are of the positive class.
     values : array of shape (n,)
         The greater, the more likely positive.
+    w : array of shape (n,), optional
+        Weights of the samples.
     """
-    above, below = values[positive], np.sort(values[~positive])
+    above, below = values[positive], values[~positive]
     if not above.size or not below.size:
         return math.nan
+    if w is not None:
+        return _weighted_area(above, below, w[positive], w[~positive])
+    below = np.sort(below)
     # Twice the number of pairs in which the positive sample is above, ties once.
     doubled = int(np.searchsorted(below, above, "left").sum())
     doubled += int(np.searchsorted(below, above, "right").sum())
     return doubled / (2 * above.size * below.size)
+
+
+def _weighted_area(
+    above: FloatArray, below: FloatArray, w_above: FloatArray, w_below: FloatArray
+) -> float:
+    order = np.argsort(below, kind="stable")
+    below, upto = below[order], np.r_[0.0, np.cumsum(w_below[order])]
+    doubled = upto[np.searchsorted(below, above, "left")]
+    doubled = doubled + upto[np.searchsorted(below, above, "right")]
+    total = w_above.sum() * upto[-1]
+    return float(w_above @ doubled / (2 * total)) if total > 0 else math.nan
 
 
 def _for_class(values: FloatArray, k: int) -> FloatArray:
@@ -315,79 +440,205 @@ def _for_class(values: FloatArray, k: int) -> FloatArray:
     return values if k == 1 else -values
 
 
-def _roc_auc(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
-    return area_under_roc(y == 1, _for_class(values, 1))
+def _roc_auc(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return area_under_roc(y == 1, _for_class(values, 1), w)
 
 
-def _roc_auc_ovr(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _roc_auc_ovr(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return _roc_auc(y, values, n_classes, k)
-    areas = [area_under_roc(y == c, values[:, c]) for c in range(n_classes)]
+        return _roc_auc(y, values, n_classes, k, w)
+    areas = [area_under_roc(y == c, values[:, c], w) for c in range(n_classes)]
     return float(np.mean(areas))
 
 
-def _roc_auc_ovo(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _roc_auc_ovo(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return _roc_auc(y, values, n_classes, k)
+        return _roc_auc(y, values, n_classes, k, w)
     areas = []
     for a, b in combinations(range(n_classes), 2):
         chosen = (y == a) | (y == b)
-        first = y[chosen] == a
+        first, part = y[chosen] == a, _of(w, chosen)
         both = (
-            area_under_roc(first, values[chosen, a]),
-            area_under_roc(~first, values[chosen, b]),
+            area_under_roc(first, values[chosen, a], part),
+            area_under_roc(~first, values[chosen, b], part),
         )
         areas.append(sum(both) / 2)
     return float(np.mean(areas))
 
 
 def _average_precision(
-    y: IntArray, values: FloatArray, n_classes: int, k: int
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     if n_classes > 2:
-        return float(
-            np.mean(
-                [_average_precision_of(y == c, values[:, c]) for c in range(n_classes)]
-            )
-        )
-    return _average_precision_of(y == k, _for_class(values, k))
+        parts = [
+            _average_precision_of(y == c, values[:, c], w) for c in range(n_classes)
+        ]
+        return float(np.mean(parts))
+    return _average_precision_of(y == k, _for_class(values, k), w)
 
 
-def _average_precision_of(positive: NDArray[np.bool_], values: FloatArray) -> float:
+def _average_precision_of(
+    positive: NDArray[np.bool_], values: FloatArray, w: FloatArray | None
+) -> float:
     order = np.argsort(-values, kind="stable")
-    ranked, there = values[order], positive[order]
+    ranked, there = values[order], positive[order].astype(np.float64)
     ends = np.flatnonzero(np.r_[ranked[1:] != ranked[:-1], True])
+    named = (ends + 1).astype(np.float64)
+    if w is not None:
+        there *= w[order]
+        named = np.cumsum(w[order])[ends]
     found = np.cumsum(there)[ends]
     if not found[-1]:
         return 0.0
     gained = np.diff(np.r_[0, found]) / found[-1]
-    return float(np.sum(gained * (found / (ends + 1))))
+    precision = np.divide(found, named, out=np.zeros_like(found), where=named > 0)
+    return float(np.sum(gained * precision))
 
 
-def _log_loss(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _log_loss(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     least = np.finfo(values.dtype).eps  # scikit-learn's limit
     true = values[np.arange(len(y)), y]
     if n_classes == 2:  # as scorers, which see the second class alone
         true = np.where(y == 1, values[:, 1], 1 - values[:, 1])
-    return float(-np.log(np.clip(true, least, 1 - least)).mean())
+    return float(-weighted_mean(np.log(np.clip(true, least, 1 - least)), w))
 
 
-def _brier(y: IntArray, values: FloatArray, n_classes: int, k: int) -> float:
+def _brier(
+    y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
     if n_classes == 2:
-        return float(np.mean((values[:, 1] - (y == 1)) ** 2))
+        return float(weighted_mean((values[:, 1] - (y == 1)) ** 2, w))
     true = np.zeros_like(values)
     true[np.arange(len(y)), y] = 1.0
-    return float(((values - true) ** 2).sum(axis=1).mean())
+    return float(weighted_mean(((values - true) ** 2).sum(axis=1), w))
+
+
+# -- scores of numbers -----------------------------------------------------------------
+
+
+def _r2(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    spread = float(weighted_mean((y - weighted_mean(y, w)) ** 2, w))
+    if len(y) < 2 or not spread:
+        return math.nan
+    return 1 - float(weighted_mean((y - predicted) ** 2, w)) / spread
+
+
+def _mean_squared(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return float(weighted_mean((y - predicted) ** 2, w))
+
+
+def _root_mean_squared(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return math.sqrt(_mean_squared(y, predicted, n_classes, k, w))
+
+
+def _mean_absolute(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return float(weighted_mean(np.abs(y - predicted), w))
+
+
+def _median_absolute(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    errors = np.abs(y - predicted)
+    if w is None:
+        return float(np.median(errors))
+    order = np.argsort(errors[w > 0], kind="stable")
+    errors, upto = errors[w > 0][order], np.cumsum(w[w > 0][order])
+    # The middle of the repeated errors; of an even number, between the middle two.
+    first = np.searchsorted(upto, upto[-1] / 2, "left")
+    second = np.searchsorted(upto, upto[-1] / 2, "right")
+    return float((errors[first] + errors[second]) / 2)
+
+
+def _pearson(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    if w is not None:
+        y, predicted, w = y[w > 0], predicted[w > 0], w[w > 0]
+    if len(y) < 2 or not np.ptp(y):
+        return math.nan
+    if not np.ptp(predicted):
+        return 0.0  # the same for all: no relation
+    if w is None:
+        return float(np.corrcoef(y, predicted)[0, 1])
+    both = np.cov(y, predicted, aweights=w, ddof=0)
+    return float(both[0, 1] / math.sqrt(both[0, 0] * both[1, 1]))
+
+
+def _spearman(
+    y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return _pearson(_ranks(y, w), _ranks(predicted, w), n_classes, k, w)
+
+
+def _ranks(values: FloatArray, w: FloatArray | None) -> FloatArray:
+    """Rank values, equal ones by their mean rank, as if samples were repeated."""
+    if w is None:
+        return np.asarray(rankdata(values), dtype=np.float64)
+    _, place = np.unique(values, return_inverse=True)
+    sums = np.bincount(place, w)
+    return (np.cumsum(sums) - sums / 2 + 0.5)[place]
+
+
+# -- scores of survival ----------------------------------------------------------------
+
+
+def _harrell(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return harrell(_unweighted(y, w), risk)
+
+
+def _uno(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return uno(_unweighted(y, w), risk)
+
+
+def _time_dependent_auc(
+    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return time_dependent_auc(_unweighted(y, w), risk)
+
+
+def _integrated_brier(
+    y: Observed, S: FloatArray, n_classes: int, k: int, w: FloatArray | None
+) -> float:
+    return integrated_brier(_unweighted(y, w), S)
+
+
+def _unweighted(y: Observed, w: FloatArray | None) -> Observed:
+    if w is not None:
+        raise InputError(
+            "Scores of survival times take no sample_weight; leave it out, or repeat "
+            "samples and pass them as groups."
+        )
+    return y
 
 
 # -- the table of scores ---------------------------------------------------------------
 
 Chance = Callable[[FloatArray, int], float]
-Compute = Callable[[IntArray, Any, int, int], float]
+Compute = Callable[[Any, Any, int, int, FloatArray | None], float]
 
 
 @dataclass(frozen=True, eq=False)
-class Score:
+class Score(_NamedScore):
     """A score: how it is computed and what it needs; `ScoreInfo` is how it is shown.
 
     Parameters
@@ -404,7 +655,8 @@ class Score:
     requires : {"none", "all", "positive", "negative"}
         Classes that a test set must hold.
     compute : callable, optional
-        ``compute(y, codes or values, n_classes, k)``; without it the scorer is called.
+        ``compute(y, codes or values, n_classes, k, w)``; without it the scorer is
+        called.
     scorer : callable, optional
         Of scikit-learn, or the user's; defines the value where there is no `compute`.
     two_classes : bool
@@ -418,6 +670,10 @@ class Score:
     threshold : float, optional
         Least probability at which the positive class is predicted; None leaves the
         decision to the estimator.
+    kind : {"classes", "numbers", "survival"} or None
+        The kind of target that it is for; None is any.
+    guess : callable, optional
+        ``guess(target)`` is what guessing reaches on numbers or survival times.
     """
 
     name: str
@@ -436,19 +692,13 @@ class Score:
     has_positive: bool = False
     positive: Any = None
     threshold: float | None = None
-
-    @property
-    def is_accuracy(self) -> bool:
-        """Whether it is the accuracy."""
-        return self.name == "accuracy"
-
-    @property
-    def sign(self) -> float:
-        """1, or −1 for a loss."""
-        return 1.0 if self.greater_is_better else -1.0
+    kind: Kind | None = "classes"
+    guess: Callable[[Any], float] | None = None
 
     def place_of_positive(self, classes: NDArray[Any]) -> int:
         """Return the place of the positive class among the sorted classes."""
+        if not len(classes):
+            return 0
         wanted = 1 if self.positive is None else self.positive
         places = [i for i, one in enumerate(classes.tolist()) if one == wanted]
         places = places or [
@@ -499,6 +749,20 @@ class Score:
             chance=chance,
         )
 
+    def info_for(
+        self,
+        target: Target,
+        averaging: Averaging | None = None,
+        weights: FloatArray | None = None,
+    ) -> ScoreInfo:
+        """Describe the score of a target, with what guessing reaches there."""
+        if isinstance(target, Classes):
+            counts = _counts(target.codes, len(target.classes), weights)
+            return self.info(target.classes, counts / counts.sum(), averaging)
+        found = self.info(np.empty(0), None, averaging)
+        chance = None if self.guess is None else float(self.guess(target))
+        return replace(found, chance=chance)
+
     def response(self, estimator: Any) -> str | None:
         """Return the method of an estimator that it needs beside ``predict``.
 
@@ -509,8 +773,10 @@ class Score:
         """
         if self.needs in ("predict", "model"):
             return None
-        if self.needs == "ranking":
-            asked: tuple[str, ...] = ("decision_function", "predict_proba")
+        if self.needs == "survival":
+            asked: tuple[str, ...] = ("predict_survival_function",)
+        elif self.needs == "ranking":
+            asked = ("decision_function", "predict_proba")
         else:
             asked = ("predict_proba",)
         if self.compute is None and self.scorer is not None:
@@ -523,7 +789,7 @@ class Score:
                 return method
         raise InputError(_without(self, estimator, asked))
 
-    def is_defined(self, y: IntArray, n_classes: int, k: int) -> bool:
+    def is_defined(self, y: Any, n_classes: int, k: int) -> bool:
         """Return whether a test set holds the classes that the score requires."""
         if self.requires == "none" or not len(y):
             return bool(len(y))
@@ -534,19 +800,45 @@ class Score:
         return np.count_nonzero(np.bincount(y, minlength=n_classes)) == n_classes
 
     def of_outputs(
-        self, y: IntArray, outputs: Outputs, classes: NDArray[Any], response: str | None
+        self,
+        y: Any,
+        outputs: Outputs,
+        classes: NDArray[Any],
+        response: str | None,
+        weights: FloatArray | None = None,
     ) -> Scored:
-        """Compute the score of one split at one size; NaN where it is not defined."""
+        """Compute the score of one split at one size; NaN where it is not defined.
+
+        Parameters
+        ----------
+        y : array or Observed
+            The true outcome, see `observed_of`.
+        outputs : Outputs
+            The predictions at one size.
+        classes : array of shape (n_classes,)
+            The sorted classes; empty for a target of numbers or survival times.
+        response : str or None
+            What the estimator was asked for beside ``predict``.
+        weights : array of shape (n_test,), optional
+            Weights of the samples.
+        """
         k, n_classes = self.place_of_positive(classes), len(classes)
-        if not self.is_defined(y, n_classes, k):
+        counted = y if weights is None or not n_classes else y[weights > 0]
+        if not self.is_defined(counted, n_classes, k):
             return Scored(math.nan, "it lacks a class that the score needs")
         if self.compute is not None:
-            return Scored(
-                float(self.compute(y, self._given(outputs, response, k), n_classes, k))
-            )
+            given = self._given(outputs, response, k)
+            value = float(self.compute(y, given, n_classes, k, weights))
+            return Scored(value, _WHY_UNDEFINED[self.kind] if math.isnan(value) else "")
         assert self.scorer is not None
-        model = Answers(outputs, classes)
-        found = score(self.scorer, model, np.zeros((len(y), 1)), classes[y], classes)
+        X = np.zeros((len(y), 1))
+        model: Any = NumberAnswers(outputs)
+        truth = y
+        if isinstance(y, Observed):
+            truth = y.test.labels
+        elif n_classes:
+            model, truth = Answers(outputs, classes), classes[y]
+        found = score(self.scorer, model, X, truth, classes, weights)
         return found._replace(value=self.sign * found.value)
 
     def _given(self, outputs: Outputs, response: str | None, k: int) -> Any:
@@ -556,11 +848,27 @@ class Score:
             return np.where(positive, k, 1 - k)
         if response is None:
             return outputs.codes
-        return outputs.proba if response == "predict_proba" else outputs.decision
+        by_decision = response == "decision_function"
+        return outputs.decision if by_decision else outputs.proba
+
+
+#: Why a score that was computed is not defined.
+_WHY_UNDEFINED: dict[Any, str] = {
+    "classes": "it lacks a class that the score needs",
+    "numbers": "it holds one sample, or one number only",
+    "survival": "no two of its samples are known to differ in their time",
+    None: "",
+}
 
 
 def _without(score: Score, estimator: Any, asked: Sequence[str]) -> str:
     who = one_line(estimator)
+    if score.needs == "survival":
+        return (
+            f"The {score.label} needs survival probabilities, and {who} has none (no "
+            "predict_survival_function); use an estimator that has, such as 'cox', or "
+            "choose a score of risks, such as concordance."
+        )
     if asked == ("predict_proba",):
         return (
             f"The {score.label} needs probabilities, and {who} has none "
@@ -611,6 +919,37 @@ def _gini(shares: FloatArray, k: int) -> float:
     whole = float(1 - (shares**2).sum())
     return whole / 2 if len(shares) == 2 else whole
 
+
+def _mean_of_target(target: Numbers) -> FloatArray:
+    return np.full(len(target), target.values.mean())
+
+
+def _guess_by_mean(compute: Compute) -> Callable[[Any], float]:
+    """Score the mean of all numbers as the prediction of each."""
+    return lambda target: compute(target.values, _mean_of_target(target), 0, 0, None)
+
+
+def _guess_by_median(target: Numbers) -> float:
+    return float(np.mean(np.abs(target.values - np.median(target.values))))
+
+
+def _guess_no_relation(target: Any) -> float:
+    return 0.0
+
+
+def _guess_no_order(target: Any) -> float:
+    return 0.5
+
+
+def _guess_without_features(target: Survival) -> float:
+    return without_features(target)
+
+
+_NUMBERS: dict[str, Any] = {"kind": "numbers"}
+_LOSS_OF_NUMBERS: dict[str, Any] = {
+    "kind": "numbers", "high": math.inf, "greater_is_better": False,
+}  # fmt: skip
+_SURVIVAL: dict[str, Any] = {"kind": "survival"}
 
 _OF_TWO: dict[str, Any] = {"two_classes": True, "has_positive": True}
 
@@ -665,6 +1004,52 @@ _OWN: tuple[Score, ...] = (
         "brier_score", "Brier score", "predict_proba", high=2.0,
         greater_is_better=False, pooled=True, compute=_brier, chance=_gini,
     ),
+    Score(
+        "r2", "R²", low=-math.inf, compute=_r2,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "mean_absolute_error", "mean absolute error", pooled=True,
+        compute=_mean_absolute, guess=_guess_by_median, **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "mean_squared_error", "mean squared error", pooled=True,
+        compute=_mean_squared, guess=_guess_by_mean(_mean_squared), **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "root_mean_squared_error", "root mean squared error",
+        compute=_root_mean_squared, guess=_guess_by_mean(_root_mean_squared),
+        **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "median_absolute_error", "median absolute error", compute=_median_absolute,
+        **_LOSS_OF_NUMBERS,
+    ),
+    Score(
+        "spearman", "Spearman's rank correlation", low=-1.0, compute=_spearman,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "pearson", "Pearson's correlation", low=-1.0, compute=_pearson,
+        guess=_guess_no_relation, **_NUMBERS,
+    ),
+    Score(
+        "concordance", "concordance (Harrell)", compute=_harrell,
+        guess=_guess_no_order, **_SURVIVAL,
+    ),
+    Score(
+        "concordance_uno", "concordance (Uno)", compute=_uno, guess=_guess_no_order,
+        **_SURVIVAL,
+    ),
+    Score(
+        "time_dependent_auc", "time-dependent area under the ROC curve",
+        compute=_time_dependent_auc, guess=_guess_no_order, **_SURVIVAL,
+    ),
+    Score(
+        "integrated_brier_score", "integrated Brier score", "survival", high=math.inf,
+        greater_is_better=False, compute=_integrated_brier,
+        guess=_guess_without_features, **_SURVIVAL,
+    ),
 )  # fmt: skip
 
 #: The scores that are computed here, by name.
@@ -677,7 +1062,37 @@ ALIASES = {
     "mcc": "matthews_corrcoef",
     "neg_brier_score": "brier_score",
     "neg_log_loss": "log_loss",
+    "mae": "mean_absolute_error",
+    "mse": "mean_squared_error",
+    "rmse": "root_mean_squared_error",
+    "neg_mean_absolute_error": "mean_absolute_error",
+    "neg_mean_squared_error": "mean_squared_error",
+    "neg_root_mean_squared_error": "root_mean_squared_error",
+    "neg_median_absolute_error": "median_absolute_error",
+    "c_index": "concordance",
+    "harrell": "concordance",
+    "uno": "concordance_uno",
+    "ibs": "integrated_brier_score",
 }
+
+#: The default score of every kind of target.
+DEFAULTS: dict[Kind, str] = {
+    "classes": "accuracy",
+    "numbers": "r2",
+    "survival": "concordance",
+}
+
+#: Scorers of scikit-learn for numbers that are not computed here.
+_OTHER_NUMBERS = (
+    "d2_absolute_error_score",
+    "explained_variance",
+    "max_error",
+    "mean_absolute_percentage_error",
+    "mean_gamma_deviance",
+    "mean_poisson_deviance",
+    "mean_squared_log_error",
+    "root_mean_squared_log_error",
+)
 
 #: Other scorers of scikit-learn, as people call them.
 _LABELS = {
@@ -696,7 +1111,6 @@ _LABELS = {
     "precision_macro": "precision, macro-averaged over classes",
     "precision_micro": "precision, micro-averaged",
     "precision_weighted": "precision, weighted by class size",
-    "r2": "coefficient of determination (R²)",
     "recall_macro": "recall, macro-averaged over classes",
     "recall_micro": "recall, micro-averaged",
     "recall_weighted": "recall, weighted by class size",
@@ -729,28 +1143,44 @@ _RANGES = {
     metrics.roc_auc_score: _ZERO_TO_ONE,
     metrics.top_k_accuracy_score: _ZERO_TO_ONE,
     metrics.zero_one_loss: _ZERO_TO_ONE,
+    metrics.d2_absolute_error_score: (-math.inf, 1.0),
+    metrics.explained_variance_score: (-math.inf, 1.0),
+    metrics.max_error: (0.0, math.inf),
+    metrics.mean_absolute_error: (0.0, math.inf),
+    metrics.mean_absolute_percentage_error: (0.0, math.inf),
+    metrics.mean_gamma_deviance: (0.0, math.inf),
+    metrics.mean_poisson_deviance: (0.0, math.inf),
+    metrics.mean_squared_error: (0.0, math.inf),
+    metrics.mean_squared_log_error: (0.0, math.inf),
+    metrics.median_absolute_error: (0.0, math.inf),
+    metrics.r2_score: (-math.inf, 1.0),
+    metrics.root_mean_squared_error: (0.0, math.inf),
+    metrics.root_mean_squared_log_error: (0.0, math.inf),
 }
 
 
 # -- from what the user passed ---------------------------------------------------------
 
 
-def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...]:
+def read_scoring(scoring: Any, target: Target | None) -> tuple[Score, ...]:
     """Read ``scoring=``: one score or several, of which the first leads.
 
     Parameters
     ----------
     scoring : str, callable, Score, list or mapping of these, or None
-        None is accuracy. Keys of a mapping are names of the scores.
-    classes : array of shape (n_classes,) or None
-        The sorted classes of the data; None where they are not known yet.
+        None is accuracy for classes, R² for numbers, and Harrell's concordance for
+        survival times. Keys of a mapping are names of the scores.
+    target : Classes, Numbers or Survival, or None
+        The target of the data; None where it is not known yet.
 
     Raises
     ------
     InputError
-        If there is no such score, it is not for so many classes, or a name is used
-        twice.
+        If there is no such score, it is for another kind of target or not for so many
+        classes, or a name is used twice.
     """
+    if scoring is None and target is not None:
+        scoring = DEFAULTS[target.kind]
     if isinstance(scoring, Mapping):
         read = [
             replace(_read_one(one), name=str(name), label=_label_of(name, one))
@@ -761,7 +1191,7 @@ def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...
     else:
         read = [_read_one(scoring)]
     if not read:
-        raise InputError("scoring is empty; pass a score, or None for accuracy.")
+        raise InputError("scoring is empty; pass a score, or None for the default.")
     names = [one.name for one in read]
     twice = [name for name in names if names.count(name) > 1]
     if twice:
@@ -769,10 +1199,23 @@ def read_scoring(scoring: Any, classes: NDArray[Any] | None) -> tuple[Score, ...
             f"scoring holds {twice[0]!r} twice; give scores different names by a "
             "mapping of names to scorers."
         )
-    if classes is not None:
+    if target is not None:
         for one in read:
-            _check_classes(one, classes)
+            _check_kind(one, target)
+            if isinstance(target, Classes):
+                _check_classes(one, target.classes)
     return tuple(read)
+
+
+def _check_kind(score: Score, target: Target) -> None:
+    """Raise if a score is for another kind of target."""
+    if score.kind in (None, target.kind):
+        return
+    able = [one.name for one in SCORES.values() if one.kind == target.kind]
+    raise InputError(
+        f"The {score.label} is a score of {NAMES[score.kind or 'classes']}, but the "
+        f"target is {NAMES[target.kind]}; use {', '.join(able[:-1])} or {able[-1]}."
+    )
 
 
 def _label_of(name: Any, given: Any) -> str:
@@ -873,7 +1316,9 @@ def _read_name(name: str) -> Score:
         except ValueError:
             continue
         shown = known.removeprefix("neg_")
-        return _from_scorer(shown, SCORERS.get(shown, shown.replace("_", " ")), scorer)
+        kind: Kind = "numbers" if shown in _OTHER_NUMBERS else "classes"
+        label = SCORERS.get(shown, shown.replace("_", " "))
+        return _from_scorer(shown, label, scorer, kind)
     names = [*SCORES, *ALIASES, *metrics.get_scorer_names()]
     raise InputError(
         f"scoring={name!r} is not a scorer{did_you_mean(name, names)} Use "
@@ -882,7 +1327,7 @@ def _read_name(name: str) -> Score:
     )
 
 
-def _from_scorer(name: str, label: str, scorer: Any) -> Score:
+def _from_scorer(name: str, label: str, scorer: Any, kind: Kind | None = None) -> Score:
     function, _, response, greater = parts_of(scorer)
     low, high = range_of(scorer)
     low, high = (low, high) if greater else (-high, -low)
@@ -892,7 +1337,14 @@ def _from_scorer(name: str, label: str, scorer: Any) -> Score:
     elif response not in ("predict", "default"):
         needs = "predict_proba" if response == "predict_proba" else "ranking"
     return Score(
-        name, label, needs, low, high, greater_is_better=greater, scorer=scorer
+        name,
+        label,
+        needs,
+        low,
+        high,
+        greater_is_better=greater,
+        scorer=scorer,
+        kind=kind,
     )
 
 
@@ -956,7 +1408,12 @@ class Scored(NamedTuple):
 
 
 def score(
-    scorer: Scorer, model: Any, X: Any, y: NDArray[Any], classes: NDArray[Any]
+    scorer: Scorer,
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    classes: NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> Scored:
     """Score a fitted model on a test set.
 
@@ -970,6 +1427,8 @@ def score(
         The test samples and their labels; classes may be absent here too.
     classes : array of shape (n_classes,)
         All classes of the data, sorted.
+    weights : array of shape (n_samples,), optional
+        Weights of the test samples.
 
     Returns
     -------
@@ -987,7 +1446,9 @@ def score(
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            value = float(_with_labels(scorer, classes)(model, X, y))
+            value = float(_call(_with_labels(scorer, classes), model, X, y, weights))
+    except InputError:
+        raise
     except (ValueError, TypeError) as error:
         if len(np.unique(y)) < len(classes):
             return Scored(math.nan, _sentence(error))
@@ -1003,6 +1464,23 @@ def score(
         if not (math.isnan(value) and w.category is UndefinedMetricWarning)
     }
     return Scored(value, warned=tuple(said))
+
+
+def _call(
+    scorer: Any, model: Any, X: Any, y: NDArray[Any], weights: FloatArray | None
+) -> float:
+    """Call a scorer, with weights where there are any."""
+    if weights is None:
+        return float(scorer(model, X, y))
+    function = parts_of(scorer).function
+    taken = inspect.signature(scorer if function is None else function).parameters
+    if "sample_weight" not in taken:
+        name = getattr(scorer, "__name__", None) or one_line(scorer)
+        raise InputError(
+            f"The scorer {name} takes no sample_weight; use a score of scikit-learn "
+            "that does, or leave sample_weight out."
+        )
+    return float(scorer(model, X, y, sample_weight=weights))
 
 
 def _with_labels(scorer: Scorer, classes: NDArray[Any]) -> Scorer:
@@ -1068,6 +1546,26 @@ class Answers(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> FloatArray:
         """Return the decision values."""
         return np.asarray(self.outputs.decision)
+
+
+class NumberAnswers(RegressorMixin, BaseEstimator):
+    """A regressor that returns predictions made before, whatever X is.
+
+    Parameters
+    ----------
+    outputs : Outputs
+        The predictions of some samples, at one size.
+    """
+
+    def __init__(self, outputs: Outputs) -> None:
+        self.outputs = outputs
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def predict(self, X: Any) -> FloatArray:
+        """Return the predicted numbers or risks."""
+        return np.asarray(self.outputs.codes)
 
 
 def _has(name: str) -> Callable[[Any], bool]:

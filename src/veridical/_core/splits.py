@@ -2,11 +2,16 @@
 
 Most training sets hold all rows outside the test set. Such a split stores its test rows
 only, so that leave-one-out over n samples takes memory in proportion to n.
+
+What a method divides are units: samples or, where samples belong together, groups of
+samples, which are never divided between training and test set. Sizes of test sets,
+numbers left out and bootstrap samples then count groups.
 """
 
 from __future__ import annotations
 
 import copy
+import inspect
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -17,6 +22,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from sklearn.model_selection import TimeSeriesSplit
 
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
@@ -125,12 +131,85 @@ def class_counts(
     return counts
 
 
+# -- units ---------------------------------------------------------------------------
+
+
+class Units:
+    """What a split does not divide: samples, or groups of samples.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of samples.
+    groups : int array of shape (n_rows,), optional
+        The group of each sample, from 0 to the number of groups less one. Groups of
+        one sample each are the same as no groups.
+    """
+
+    def __init__(self, n_rows: int, groups: IntArray | None = None) -> None:
+        self.n_rows = n_rows
+        if groups is not None and int(groups.max(initial=-1)) + 1 == n_rows:
+            groups = None
+        self.groups = groups
+        self.n = n_rows if groups is None else int(groups.max()) + 1
+
+    @property
+    def noun(self) -> str:
+        """What the units are called in messages."""
+        return "samples" if self.groups is None else "groups"
+
+    def split(self, test: IntArray, train: IntArray | None = None) -> Split:
+        """Make the split of rows from units; training units may be repeated."""
+        if self.groups is None:
+            return Split(test, self.n_rows, train)
+        rows = None if train is None else np.sort(self._rows(train))
+        return Split(np.sort(self._rows(test)), self.n_rows, rows)
+
+    def leave_out(self, fold: IntArray, n_folds: int) -> list[Split]:
+        """Leave each fold of units out once."""
+        of_rows = fold if self.groups is None else fold[self.groups]
+        return leave_out(of_rows, n_folds)
+
+    def _rows(self, units: IntArray) -> IntArray:
+        assert self.groups is not None
+        order = np.argsort(self.groups, kind="stable")
+        ends = np.cumsum(np.bincount(self.groups, minlength=self.n))
+        parts = np.split(order, ends[:-1])
+        return np.concatenate([parts[u] for u in units]).astype(np.intp)
+
+
+def count_units(
+    splits: Sequence[Split], groups: IntArray | None
+) -> tuple[IntArray, IntArray]:
+    """Count the units of every training and of every test set.
+
+    Tests and intervals on the scores of splits depend on these numbers: a score over
+    the samples of m groups has the information of about m samples.
+
+    Returns
+    -------
+    n_train, n_test : int arrays of shape (n_splits,)
+        Numbers of samples (repeats in training count), or of different groups.
+    """
+    if groups is None:
+        sizes = [(split.n_train, len(split.test)) for split in splits]
+    else:
+        sizes = [
+            (len(np.unique(groups[split.train])), len(np.unique(groups[split.test])))
+            for split in splits
+        ]
+    counted = np.array(sizes, dtype=np.intp).reshape(-1, 2)
+    return counted[:, 0], counted[:, 1]
+
+
 @runtime_checkable
 class Method(Protocol):
     """A way to split data."""
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Return the training and test rows of every split."""
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
+        """Return the training and test rows of every split; groups stay whole."""
         ...
 
     def describe(self) -> str:
@@ -138,13 +217,14 @@ class Method(Protocol):
         ...
 
 
-def describe_splits(method: Method) -> str:
+def describe_splits(method: Method, table: Any = None) -> str:
     """Describe the splits of a method in words, for functions that use them alone.
 
     A method that is more than its splits, such as the .632 bootstrap, has its own
-    ``describe_splits``.
+    ``describe_splits``. With a table, its groups are mentioned.
     """
-    return str(getattr(method, "describe_splits", method.describe)())
+    said = str(getattr(method, "describe_splits", method.describe)())
+    return said if table is None else said + describe_groups(table)
 
 
 # -- methods -------------------------------------------------------------------------
@@ -162,7 +242,9 @@ class Resubstitution:
     [([0, 1, 2], [0, 1, 2])]
     """
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return all rows, as training and as test set."""
         rows = np.arange(len(y))
         return [Split(rows, len(y), rows)]
@@ -181,7 +263,8 @@ class RandomSubsampling:
     n_repeats : int
         Number of holdouts.
     test_size : float or int, default=1/3
-        Share of the samples to test on, or their number.
+        Share of the samples to test on, or their number; of the groups, where there
+        are groups.
     """
 
     n_repeats: int
@@ -191,12 +274,14 @@ class RandomSubsampling:
         check_count("n_repeats", self.n_repeats, 1)
         _check_test_size(self.test_size)
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the training and test rows of every holdout."""
-        rng = folds_generator(random_state)
-        n_test = _count_test_samples(self.test_size, len(y))
+        rng, units = folds_generator(random_state), Units(len(y), groups)
+        n_test = _count_test_units(self.test_size, units)
         return [
-            Split(np.sort(rng.permutation(len(y))[:n_test]), len(y))
+            units.split(np.sort(rng.permutation(units.n)[:n_test]))
             for _ in range(self.n_repeats)
         ]
 
@@ -212,7 +297,8 @@ class Holdout:
     Parameters
     ----------
     test_size : float or int, default=1/3
-        Share of the samples to test on, or their number.
+        Share of the samples to test on, or their number; of the groups, where there
+        are groups.
     """
 
     test_size: float = 1 / 3
@@ -220,9 +306,11 @@ class Holdout:
     def __post_init__(self) -> None:
         _check_test_size(self.test_size)
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the training and test rows."""
-        return RandomSubsampling(1, self.test_size).split(y, random_state)
+        return RandomSubsampling(1, self.test_size).split(y, random_state, groups)
 
     def describe(self) -> str:
         """Describe the method in words."""
@@ -239,7 +327,9 @@ class CrossValidation:
         Number of folds.
     stratified : bool, default=True
         Whether each fold has the class shares of the data, as nearly as it can: class
-        counts of two folds differ by one at most, and so do their sizes.
+        counts of two folds differ by one at most, and so do their sizes. Of numbers
+        that are not whole, each fold has small and large ones alike. Where there are
+        groups, each goes as a whole to the fold that lacks its classes most.
     n_repeats : int, default=1
         Number of repeats, each with other folds.
 
@@ -264,23 +354,29 @@ class CrossValidation:
         check_count("n_folds", self.n_folds, 2)
         check_count("n_repeats", self.n_repeats, 1)
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the training and test rows of every fold of every repeat."""
-        if self.n_folds > len(y):
+        units = Units(len(y), groups)
+        if self.n_folds > units.n:
             raise InputError(
-                f"{self.n_folds} folds cannot be made of {len(y)} samples; use at most "
-                f"{len(y)}, which is leave-one-out: {advise('LeaveOut(1)', 'loo')}."
+                f"{self.n_folds} folds cannot be made of {units.n} {units.noun}; use "
+                f"at most {units.n}, which is leave-one-out: "
+                f"{advise('LeaveOut(1)', 'loo')}."
             )
         rng = folds_generator(random_state)
-        codes = pd.factorize(np.asarray(y))[0]
+        codes = _strata(np.asarray(y), self.n_folds)
         splits: list[Split] = []
         for _ in range(self.n_repeats):
-            if self.stratified:
+            if not self.stratified:
+                fold = np.empty(units.n, dtype=np.intp)
+                fold[rng.permutation(units.n)] = np.arange(units.n) % self.n_folds
+            elif units.groups is None:
                 fold = stratified_folds(codes, self.n_folds, rng)
             else:
-                fold = np.empty(len(codes), dtype=np.intp)
-                fold[rng.permutation(len(codes))] = np.arange(len(codes)) % self.n_folds
-            splits.extend(leave_out(fold, self.n_folds))
+                fold = grouped_folds(codes, units.groups, self.n_folds, rng)
+            splits.extend(units.leave_out(fold, self.n_folds))
         return splits
 
     def describe(self) -> str:
@@ -292,13 +388,13 @@ class CrossValidation:
 
 @dataclass(frozen=True)
 class LeaveOut:
-    """Leave k samples out at a time: all samples, in ⌈n/k⌉ random groups.
+    """Leave k samples out at a time: all samples, in ⌈n/k⌉ random sets.
 
     Parameters
     ----------
     k : int, default=1
-        Number of samples to leave out; 1 is leave-one-out. The last group may be
-        smaller.
+        Number of samples to leave out; 1 is leave-one-out. The last set may be
+        smaller. Where there are groups, k of them are left out.
     """
 
     k: int = 1
@@ -306,18 +402,21 @@ class LeaveOut:
     def __post_init__(self) -> None:
         check_count("k", self.k, 1)
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
-        """Return the training and test rows of every group."""
-        n = len(y)
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
+        """Return the training and test rows of every set left out."""
+        units = Units(len(y), groups)
+        n = units.n
         if self.k >= n:
             raise InputError(
-                f"Leaving {self.k} of {n} samples out leaves no training set; "
+                f"Leaving {self.k} of {n} {units.noun} out leaves no training set; "
                 f"leave out fewer than {n}."
             )
-        group = np.arange(n) // self.k
+        fold = np.arange(n) // self.k
         if self.k > 1:  # single samples need no shuffling
-            group = group[folds_generator(random_state).permutation(n)]
-        return leave_out(group, math.ceil(n / self.k))
+            fold = fold[folds_generator(random_state).permutation(n)]
+        return units.leave_out(fold, math.ceil(n / self.k))
 
     def describe(self) -> str:
         """Describe the method in words."""
@@ -331,7 +430,7 @@ class CompleteCV:
     Parameters
     ----------
     n_test : int
-        Number of test samples of a split.
+        Number of test samples of a split; of test groups, where there are groups.
     max_splits : int, default=100_000
         Raise if there are more ways than that; their number grows fast.
     """
@@ -343,12 +442,15 @@ class CompleteCV:
         check_count("n_test", self.n_test, 1)
         check_count("max_splits", self.max_splits, 1)
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the training and test rows of every choice, in order."""
-        n = len(y)
+        units = Units(len(y), groups)
+        n = units.n
         if self.n_test >= n:
             raise InputError(
-                f"Testing on {self.n_test} of {n} samples leaves no training set; "
+                f"Testing on {self.n_test} of {n} {units.noun} leaves no training set; "
                 f"test on fewer than {n}."
             )
         n_splits = math.comb(n, self.n_test)
@@ -360,11 +462,11 @@ class CompleteCV:
                 f"subsampling{n_few}",
             )
             raise InputError(
-                f"There are {n_splits:,} ways to choose {self.n_test} of {n} samples, "
-                f"more than the {self.max_splits:,} allowed; use {cure}."
+                f"There are {n_splits:,} ways to choose {self.n_test} of {n} "
+                f"{units.noun}, more than the {self.max_splits:,} allowed; use {cure}."
             )
         return [
-            Split(np.array(chosen, dtype=np.intp), n)
+            units.split(np.array(chosen, dtype=np.intp))
             for chosen in itertools.combinations(range(n), self.n_test)
         ]
 
@@ -398,7 +500,9 @@ class Validation:
     tested_on: str = "the other samples"
     name: str = "the other samples"
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the leading rows as training set, and the others as test set."""
         rows = np.arange(len(y))
         return [Split(rows[self.n_train :], len(y), rows[: self.n_train])]
@@ -420,7 +524,9 @@ class Splitter:
 
     cv: Any
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the training and test rows of every split."""
         splitter = self.cv
         if getattr(splitter, "random_state", 0) is None:
@@ -429,10 +535,11 @@ class Splitter:
             # Folds that are not shuffled do not accept a seed.
             if getattr(splitter, "shuffle", True):
                 splitter.random_state = seed
+        given = () if groups is None or not takes_groups(splitter) else (groups,)
         try:
-            pairs = list(splitter.split(np.zeros((len(y), 1)), y))
+            pairs = list(splitter.split(np.zeros((len(y), 1)), y, *given))
         except (ValueError, TypeError) as error:
-            cure = " Pass list(cv.split(X, y, groups))." * ("groups" in str(error))
+            cure = " Pass groups." * ("groups" in str(error) and groups is None)
             raise InputError(f"cv cannot split these data: {error}{cure}") from error
         if not pairs or any(
             not np.size(train) or not np.size(test) for train, test in pairs
@@ -441,7 +548,14 @@ class Splitter:
                 "cv yields no split, or one with an empty training or test set; "
                 "use another splitter."
             )
-        return [read_split(pair, len(y)) for pair in pairs]
+        splits = [read_split(pair, len(y)) for pair in pairs]
+        if groups is None:
+            return splits
+        if isinstance(splitter, TimeSeriesSplit):
+            return [_purge(split, groups) for split in splits]
+        for i, split in enumerate(splits):
+            refuse_divided_groups(split, groups, f"split {i + 1} of cv")
+        return splits
 
     def describe(self) -> str:
         """Describe the method in words."""
@@ -449,7 +563,152 @@ class Splitter:
         return "the given splits" if "object at 0x" in text or "[" in text else text
 
 
+def takes_groups(splitter: Any) -> bool:
+    """Return whether a splitter uses groups, rather than warn that it does not."""
+    request = getattr(splitter, "get_metadata_routing", None)
+    if request is None:
+        return "groups" in inspect.signature(splitter.split).parameters
+    return "groups" in str(request())
+
+
+def _purge(split: Split, groups: IntArray) -> Split:
+    """Leave out the training samples whose groups are tested."""
+    tested = np.isin(groups[split.train], groups[split.test])
+    train = split.train[~tested]
+    if not train.size:
+        raise InputError(
+            "All groups of a training set are in its test set too, so that nothing is "
+            "left to learn from; use larger or fewer test sets."
+        )
+    return Split(split.test, split.n_rows, train) if tested.any() else split
+
+
+def refuse_divided_groups(split: Split, groups: IntArray, name: str) -> None:
+    """Raise if a split, called by a name, has a group in training and in test set."""
+    shared = np.intersect1d(groups[split.train], groups[split.test])
+    if shared.size:
+        raise InputError(
+            f"{shared.size} of {int(groups.max()) + 1} groups have samples both in the "
+            f"training and in the test set of {name}, but groups must stay whole; use "
+            "a number of folds, such as cv=10, or a splitter that takes groups, such "
+            "as GroupKFold."
+        )
+
+
+# -- splits of a table ---------------------------------------------------------------
+
+
+def split_table(
+    method: Method, table: Any, random_state: Any, labels: Any = None
+) -> list[Split]:
+    """Split the samples of a table by a method; groups are kept whole.
+
+    Parameters
+    ----------
+    method : Method
+        How to split.
+    table : Table
+        The samples. ``table.target.strata`` is what stratified folds are balanced by.
+    random_state : int, numpy generator or None
+        Decides the splits.
+    labels : array of shape (n_samples,), optional
+        Other classes than those of the table, by a permutation say.
+
+    Raises
+    ------
+    InputError
+        If the splits are not possible, or all samples of a class are in one group.
+    """
+    target = table.target
+    if labels is None:
+        labels = target.strata
+    if table.groups is None:
+        return method.split(labels, random_state)
+    if target.kind == "classes" and not isinstance(method, Splitter | Validation):
+        _refuse_class_in_one_group(np.asarray(labels), table)
+    if "groups" not in inspect.signature(method.split).parameters:
+        raise InputError(
+            f"{type(method).__name__} does not keep groups whole: its split has no "
+            "parameter groups; use a number of folds, such as cv=10."
+        )
+    return method.split(labels, random_state, table.groups)
+
+
+def _refuse_class_in_one_group(labels: NDArray[Any], table: Any) -> None:
+    codes, classes = pd.factorize(labels)
+    pairs = np.unique(np.column_stack([codes, table.groups]), axis=0)
+    alone = np.flatnonzero(np.bincount(pairs[:, 0]) == 1)
+    if alone.size and len(classes) > 1:
+        group = int(pairs[pairs[:, 0] == alone[0], 1][0])
+        raise InputError(
+            f"All samples of class {show(classes[alone[0]])} are in one group, "
+            f"{show(table.show_group(group))}: where that group is tested, the class "
+            "cannot be learned. Merge the class with another, drop it, or use groups "
+            "that are divided more finely."
+        )
+
+
+def describe_groups(table: Any) -> str:
+    """Write how many groups are kept whole, after a comma; empty without groups."""
+    if table.groups is None:
+        return ""
+    return f", {table.n_units} groups kept whole"
+
+
 # -- reading and drawing -------------------------------------------------------------
+
+
+def grouped_folds(
+    codes: IntArray, groups: IntArray, n_folds: int, rng: np.random.Generator
+) -> IntArray:
+    """Assign whole groups to folds, stratified by class as nearly as possible.
+
+    Groups are taken in random order, the larger first and, of equal ones, those of the
+    most frequent class. Each goes to the fold where it adds least to Σ (share of a
+    class in a fold)², that is, to the fold that lacks its classes most; of equal folds
+    to the one with the fewest samples, then with the fewest groups.
+
+    Parameters
+    ----------
+    codes : int array of shape (n,)
+        Classes from 0 on.
+    groups : int array of shape (n,)
+        Groups from 0 on, at least as many as folds.
+    n_folds : int
+        Number of folds.
+    rng : Generator
+        Random number generator.
+
+    Returns
+    -------
+    int array of shape (n_groups,)
+        The fold of each group.
+    """
+    n_groups, n_classes = int(groups.max()) + 1, int(codes.max()) + 1
+    cells = np.bincount(groups * n_classes + codes, minlength=n_groups * n_classes)
+    counts = cells.reshape(n_groups, n_classes).astype(np.float64)
+    sizes, totals = counts.sum(axis=1), counts.sum(axis=0)
+    place = np.empty(n_classes, dtype=np.intp)
+    place[np.argsort(-totals, kind="stable")] = np.arange(n_classes)
+    shuffled = rng.permutation(n_groups)
+    keys = (place[counts[shuffled].argmax(axis=1)], -sizes[shuffled])
+    shares = counts / np.maximum(totals, 1)
+    held = np.zeros((n_folds, n_classes))  # shares of the classes in each fold
+    samples, members = np.zeros(n_folds), np.zeros(n_folds)
+    fold = np.empty(n_groups, dtype=np.intp)
+    for done, g in enumerate(shuffled[np.lexsort(keys)]):
+        own = shares[g]
+        added = 2 * held @ own
+        near = added <= added.min() + 1e-9
+        if n_groups - done <= np.count_nonzero(members == 0):
+            near = members == 0  # so that no fold stays empty
+        left = np.flatnonzero(near)
+        best = left[np.lexsort((members[left], samples[left]))[0]]
+        fold[g] = best
+        held[best] += own
+        samples[best] += sizes[g]
+        members[best] += 1
+    return fold
 
 
 def stratified_folds(
@@ -469,6 +728,15 @@ def stratified_folds(
     fold = np.empty(len(codes), dtype=np.intp)
     fold[ordered] = np.arange(len(codes)) % n_folds
     return fold
+
+
+def _strata(y: NDArray[Any], n_folds: int) -> IntArray:
+    """Return the class of each sample; of numbers, a bin of n_folds samples."""
+    if y.dtype.kind == "f" and (y != np.round(y)).any():
+        rank = np.empty(len(y), dtype=np.intp)
+        rank[np.argsort(y, kind="stable")] = np.arange(len(y))
+        return rank // n_folds
+    return pd.factorize(y)[0].astype(np.intp)
 
 
 def stratified_split(
@@ -571,10 +839,12 @@ def _check_test_size(size: Any) -> None:
     )
 
 
-def _count_test_samples(size: float, n: int) -> int:
+def _count_test_units(size: float, units: Units) -> int:
+    n = units.n
     number = int(size) if isinstance(size, Integral) else max(1, round(size * n))
     if number >= n:
         raise InputError(
-            f"test_size={size!r} of {n} samples leaves no training set; test on fewer."
+            f"test_size={size!r} of {n} {units.noun} leaves no training set; test on "
+            "fewer."
         )
     return number

@@ -8,7 +8,7 @@ only estimators of other packages are given rows and columns as the user had the
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,10 +19,32 @@ from veridical._core.errors import InputError
 from veridical._core.hashing import hash_columns
 from veridical._core.records import DataSummary
 from veridical._core.sklearn_private import take
-from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
+from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
 
 #: The classes of a target without classes.
 _NO_CLASSES: NDArray[Any] = np.empty(0, dtype=np.intp)
+
+
+class Blocks(Protocol):
+    """What features are corrected for; `veridical.preparation.blocks` has it."""
+
+    def take(self, rows: Any) -> Blocks:
+        """Take some samples."""
+        ...
+
+    def of_columns(self, features: Features, columns: IntArray) -> Blocks:
+        """Take some features."""
+        ...
+
+    def correct(
+        self, table: Table, train: IntArray, test: IntArray | None = None
+    ) -> Table:
+        """Correct samples by what training samples say."""
+        ...
+
+    def describe(self) -> dict[str, str]:
+        """Say what is done."""
+        ...
 
 
 class Table:
@@ -40,9 +62,16 @@ class Table:
     source : array, data frame, sparse matrix or sequence, optional
         The features as the user had them.
     groups : int array of shape (n_samples,), optional
-        Samples that belong together have the same number.
+        Samples that belong together have the same number, from 0 on. Splits keep them
+        whole, and they are the units of permutations, bootstraps and intervals.
+    subgroups : int array of shape (n_samples,), optional
+        Groups within these groups, such as patients within sites; also from 0 on.
+    group_names : array of shape (n_groups,), optional
+        The groups as they were given.
     weights : float array of shape (n_samples,), optional
-        Sample weights.
+        Sample weights: a sample of weight 3 counts as three equal samples.
+    blocks : Blocks, optional
+        Batch and covariates, for which features are corrected on every training set.
     name : str, default="X"
         Display name.
     """
@@ -54,7 +83,10 @@ class Table:
         *,
         source: Any = None,
         groups: IntArray | None = None,
+        subgroups: IntArray | None = None,
+        group_names: NDArray[Any] | None = None,
         weights: FloatArray | None = None,
+        blocks: Blocks | None = None,
         name: str = "X",
     ) -> None:
         if features is not None:
@@ -62,7 +94,10 @@ class Table:
         self.target = target
         self.source = source
         self.groups = groups
+        self.subgroups = subgroups
+        self.group_names = group_names
         self.weights = weights
+        self.blocks = blocks
         self.name = name
 
     @classmethod
@@ -89,7 +124,10 @@ class Table:
             "target": self.target,
             "source": self.source,
             "groups": self.groups,
+            "subgroups": self.subgroups,
+            "group_names": self.group_names,
             "weights": self.weights,
+            "blocks": self.blocks,
             "name": self.name,
         }
         return Table(**{**kept, **changes})
@@ -132,6 +170,15 @@ class Table:
     def n_samples(self) -> int:
         """Number of samples."""
         return len(self.target)
+
+    @property
+    def n_units(self) -> int:
+        """Number of groups or, without groups, of samples."""
+        return self.n_samples if self.groups is None else len(np.unique(self.groups))
+
+    def show_group(self, group: int) -> Any:
+        """Return a group, by its number, as it was given."""
+        return group if self.group_names is None else self.group_names[group]
 
     @property
     def n_features(self) -> int:
@@ -179,13 +226,12 @@ class Table:
         """The target, which must be survival; raise otherwise."""
         if isinstance(self.target, Survival):
             return self.target
-        raise self._other_target("survival times")
+        raise self._other_target("survival")
 
-    def _other_target(self, wanted: str) -> InputError:
-        has = {"classes": "classes", "numbers": "numbers"}
+    def _other_target(self, wanted: Kind) -> InputError:
         return InputError(
-            f"The target of {self.name} is {has.get(self.kind, 'survival times')}, but "
-            f"this needs {wanted}; use another method, or another target."
+            f"The target of {self.name} is {NAMES[self.kind]}, but this needs "
+            f"{NAMES[wanted]}; use another method, or another target."
         )
 
     @property
@@ -241,7 +287,11 @@ class Table:
 
     def permute(self, columns: IntArray) -> Table:
         """Put the features in another order, or take some of them."""
-        return self.replace(features=self.features.permute(columns), source=None)
+        blocks = None
+        if self.blocks is not None:
+            blocks = self.blocks.of_columns(self.features, columns)
+        features = self.features.permute(columns)
+        return self.replace(features=features, source=None, blocks=blocks)
 
     def take_columns(self, columns: IntArray) -> Table:
         """Take some features, also of what the user had."""
@@ -256,9 +306,26 @@ class Table:
             features=None if features is None else features.rows(rows),
             target=self.target.take(rows),
             source=None if self.source is None else take(self.source, places),
-            groups=None if self.groups is None else self.groups[rows],
+            groups=_number(self.groups, rows),
+            subgroups=_number(self.subgroups, rows),
+            group_names=_names_left(self.group_names, self.groups, rows),
             weights=None if self.weights is None else self.weights[rows],
+            blocks=None if self.blocks is None else self.blocks.take(places),
         )
+
+    def corrected(self, train: IntArray, test: IntArray | None = None) -> Table:
+        """Correct training and test samples for batch and covariates, if there are any.
+
+        Parameters
+        ----------
+        train : int array
+            Rows from which the correction is learned.
+        test : int array, optional
+            Further rows to correct; all others are left as they are.
+        """
+        if self.blocks is None:
+            return self
+        return self.blocks.correct(self, train, test)
 
     # -- hash and summary --------------------------------------------------------------
 
@@ -287,3 +354,18 @@ class Table:
             kind=self.kind,
             outcome=self.target.describe(),
         )
+
+
+def _number(groups: IntArray | None, rows: Any) -> IntArray | None:
+    """Take the groups of some rows, numbered from 0 on in the same order."""
+    if groups is None:
+        return None
+    return np.unique(groups[rows], return_inverse=True)[1].astype(np.intp)
+
+
+def _names_left(
+    names: NDArray[Any] | None, groups: IntArray | None, rows: Any
+) -> NDArray[Any] | None:
+    if names is None or groups is None:
+        return None
+    return names[np.unique(groups[rows])]

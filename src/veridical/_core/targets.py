@@ -22,6 +22,13 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 Kind = Literal["classes", "numbers", "survival"]
 KINDS: tuple[Kind, ...] = ("classes", "numbers", "survival")
 
+#: What people call a target of each kind.
+NAMES: dict[Kind, str] = {
+    "classes": "classes",
+    "numbers": "numbers",
+    "survival": "survival times",
+}
+
 #: Type of a survival target as scikit-survival takes it.
 SURVIVAL_DTYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 
@@ -122,8 +129,8 @@ class Numbers:
 
     @property
     def strata(self) -> NDArray[Any]:
-        """By what folds are stratified: nothing, all samples are one stratum."""
-        return np.zeros(len(self), dtype=np.intp)
+        """By what folds are stratified, if they are: the numbers."""
+        return self.values
 
     def __len__(self) -> int:
         return len(self.values)

@@ -36,10 +36,18 @@ class SklearnSplitter(Protocol):
 MatrixLike: TypeAlias = ArrayLike | sparray | spmatrix
 #: Classes of the samples.
 LabelsLike: TypeAlias = ArrayLike
+#: The group of every sample, or columns of X.
+GroupsLike: TypeAlias = ArrayLike | str | Sequence[str] | None
+#: The weight of every sample, or a column of X.
+WeightsLike: TypeAlias = ArrayLike | str | None
 #: A name in ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier.
 EstimatorLike: TypeAlias = str | BaseEstimator
 #: A name in ``veridical.selection.SELECTORS``, or a selector.
 SelectorLike: TypeAlias = str | BaseEstimator
+#: Batch of the samples: a column of X, the values, or a ``ComBat``.
+BatchLike: TypeAlias = str | int | ArrayLike | BaseEstimator | None
+#: Covariates of the samples: columns of X, the values, or a ``Residualize``.
+CovariatesLike: TypeAlias = str | int | list[str] | ArrayLike | BaseEstimator | None
 #: Folds, a name, a method, a splitter, or pairs of training and test rows.
 CVLike: TypeAlias = (
     int | str | Method | SklearnSplitter | Iterable[tuple[ArrayLike, ArrayLike]]

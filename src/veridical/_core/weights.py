@@ -13,6 +13,7 @@ import numpy as np
 
 from veridical._core.arrays import BoolArray, FloatArray
 from veridical._core.errors import InputError
+from veridical._core.text import listed
 
 # Bits of a weight, relative to the sum of all weights; one less than doubles have, so
 # that sums of weights are exact.
@@ -65,6 +66,42 @@ def read_weights(sample_weight: Any, n_samples: int) -> FloatArray:
             "or leave sample_weight out."
         )
     return weights
+
+
+def read_target_weights(sample_weight: Any, target: Any) -> FloatArray:
+    """Check the weights of samples with a target; round them.
+
+    They are rounded so that their sums are exact: a feature that is constant within
+    each class has a variance of exactly 0 also with weights.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n_samples,) or number
+        As the user gave it.
+    target : object
+        The target of the samples; of classes, two must have a positive weight.
+
+    Raises
+    ------
+    InputError
+        If the weights cannot be used, or leave one class only.
+    """
+    weights = read_weights(sample_weight, len(target))
+    if getattr(target, "classes", None) is not None:
+        left = np.unique(target.codes[weights > 0])
+        if left.size < 2:
+            without = np.delete(target.classes, left)
+            raise InputError(
+                f"sample_weight is 0 for every sample of class {listed(without)}, "
+                "which leaves one class only; give samples of at least two classes a "
+                "positive weight."
+            )
+    elif target.is_constant(weights > 0):
+        raise InputError(
+            "sample_weight is 0 for so many samples that the target of the others "
+            "does not vary; give more samples a positive weight."
+        )
+    return round_weights(weights)
 
 
 def round_weights(weights: FloatArray) -> FloatArray:

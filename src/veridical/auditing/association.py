@@ -6,8 +6,8 @@ with them as strongly. *Competitive*: the features are associated with the label
 more strongly than other features of the same table. For features that were selected
 without the labels the second hypothesis is true on any data, and on noise both are; so
 only features that reject both may have been selected by the labels. Features that are
-known to be useful reject both, too; `veridical.auditing.agreement` has the test that
-tells them apart.
+known to be useful reject both, too. On labels that have nothing to do with the table no
+feature is useful; whether they have is the question of `best_features_pvalue`.
 
 | symbol | meaning                                                      | shape     |
 |--------|--------------------------------------------------------------|-----------|
@@ -37,6 +37,8 @@ from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
+#: Number of permutations for the best features of the table.
+BEST_DRAWS = 199
 # Number of features in one block of a matrix product.
 _BLOCK = 512
 # Distances, in ranks along a feature, of the samples that are compared as neighbours.
@@ -88,6 +90,55 @@ def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
     rivals = everything[:, sets].mean(axis=2)
     own = everything[:, features].mean(axis=1, keepdims=True)
     return max(p_alone, _pvalues(np.hstack([own, rivals])))
+
+
+def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:
+    """Test whether the best features are better than the best for permuted labels.
+
+    Where they are, the labels have something to do with the features, and features that
+    are known to be useful agree with a selector. On permuted labels p-values are
+    uniform, however features are correlated.
+
+    Parameters
+    ----------
+    data : Table
+        All samples, all features.
+    n_features : int
+        Number of features whose mean association is compared.
+    seed : int
+        Seed of the permutations.
+
+    Returns
+    -------
+    float
+        p-value of the mean association of the `n_features` best features: log of 1 + F,
+        of categorical features log of 1 + χ² per degree of freedom.
+    """
+    rng = as_generator(seed)
+    labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(BEST_DRAWS))])
+    best = np.full((len(labels), n_features), -np.inf)
+    for start in range(0, data.n_features, _BLOCK):
+        block = np.arange(start, min(start + _BLOCK, data.n_features))
+        every = np.hstack([best, _one_strength(data, block, labels)])
+        best = np.partition(every, -n_features, axis=1)[:, -n_features:]
+    return _pvalues(best.mean(axis=1)[np.newaxis])
+
+
+def _one_strength(data: Table, features: IntArray, labels: IntArray) -> FloatArray:
+    """Measure the association of features by means, or by categories, (B, p)."""
+    members = [(labels == k).astype(np.float64) for k in range(labels.max() + 1)]
+    raw = data.take(np.arange(data.n_samples), features)
+    categorical = data.categorical[features]
+    found = np.empty((len(labels), features.size))
+    if not categorical.all():
+        numbers = _centred(raw[:, ~categorical])
+        found[:, ~categorical] = _f_ratios(numbers, members)
+    if categorical.any():
+        kept = raw[:, categorical]
+        cells, owner = _cells(kept, np.ones(kept.shape[1], dtype=bool))
+        chi2, df = chi_squares(cells, owner, members, kept.shape[1])
+        found[:, categorical] = chi2 / np.maximum(df, 1)
+    return np.log1p(found)
 
 
 def _pvalues(strength: FloatArray) -> float:

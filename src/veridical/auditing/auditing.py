@@ -9,22 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from veridical._core.errors import InputError
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import read_scoring
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
-from veridical._core.splits import Split, describe_splits
+from veridical._core.splits import Split, describe_splits, split_table
+from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.version import __version__
 from veridical.auditing import checks_design, checks_leaks, nulls
@@ -38,6 +44,14 @@ from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.units import describe_weights
+from veridical.learning.outcomes import target_of
+from veridical.preparation import ComBat, Residualize
+from veridical.preparation.blocks import (
+    describe_blocks,
+    read_with_blocks,
+    separate_known,
+)
 
 CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
@@ -52,6 +66,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD010": checks_design.uncorrected_test,
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
+    "VD013": checks_leaks.batches_corrected_on_all,
 }
 
 
@@ -63,6 +78,10 @@ def audit(
     *,
     selected: ArrayLike | None = None,
     selector: SelectorLike | None = None,
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | None = None,
@@ -98,6 +117,18 @@ def audit(
     selector : selector or str, optional
         The selector that chose the features in `selected`. Without it several selectors
         are tried, and the one that agrees best with the features is used instead.
+    groups, sample_weight : optional
+        Samples that belong together, and weights of samples, as in
+        `veridical.evaluation.estimate`.
+    batch : column name or index, array-like of shape (n_samples,), ComBat or None
+        The batch of every sample: a site, a scanner, a plate. A column of X is taken
+        out of the features. Batches are not corrected, and checks use what is known:
+        whether they were corrected before, on all samples, say. ``ComBat("site")`` is a
+        part of the procedure: it corrects them on the training samples of every split,
+        as in `veridical.evaluation.estimate`.
+    covariates : list of column names or indices, array-like, Residualize or None
+        Age, sex and the like, in the same way: columns of X are taken out of the
+        features, and ``Residualize(["age"])`` subtracts their effect in every split.
     scoring : str, callable, list or mapping of these, or None
         What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
         first of several leads: optimism, permuted labels and verdict are about it, and
@@ -182,7 +213,28 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
-    data = read_table(X, y, kind="classes")
+    if isinstance(X, Table):
+        data = read_table(X, y, groups=groups, sample_weight=sample_weight)
+    else:
+        corrects = isinstance(batch, ComBat), isinstance(covariates, Residualize)
+        X, known, _ = separate_known(
+            X,
+            None if corrects[0] else batch,
+            None if corrects[1] else covariates,
+            groups,
+        )
+        data = read_with_blocks(
+            X,
+            y,
+            batch=batch if corrects[0] else None,
+            covariates=covariates if corrects[1] else None,
+            groups=groups,
+            sample_weight=sample_weight,
+            kind="classes",
+        )
+        batch = known
+    if batch is None and data.blocks is not None:
+        batch = getattr(data.blocks, "batch", None)
     X = data.source
     muted = check_codes(ignore)
     check_alpha(alpha)
@@ -190,12 +242,17 @@ def audit(
     method = read_cv(cv, data.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
+    if target_of(learner) != "classes":
+        raise InputError(
+            f"estimator={one_line(learner)} is not a classifier; pass one, or a "
+            "pipeline that ends in one."
+        )
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
-    scores = read_scoring(scoring, data.classes)
+    scores = read_scoring(scoring, data.target)
     if not (len(scores) == 1 and scores[0].is_accuracy):
         procedure = replace(procedure, scores=scores)
-    splits = method.split(data.labels, root)
+    splits = split_table(method, data, root)
     if procedure.selector is not None:
         notes.refuse_training_of_one_class(data, splits)
     notes.warn_of_splits(method, data, splits, stacklevel=3)
@@ -203,7 +260,7 @@ def audit(
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
-        n_jobs, progress,
+        n_jobs, progress, batch,
     )  # fmt: skip
     found = [check(evidence) for check in CHECKS.values()]
     findings = sorted(
@@ -232,7 +289,9 @@ def audit(
         stability=evidence.stability,
         n_selected=evidence.n_selected,
         settings={
-            **_settings(learner, procedure, method, splits, n_drawn, alpha, root),
+            **_settings(learner, procedure, method, splits, permutations, alpha, root),
+            **describe_weights(data),
+            **describe_blocks(data),
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
@@ -244,7 +303,7 @@ def _settings(
     procedure: Audited,
     method: Method,
     splits: Sequence[Split],
-    n_permutations: int,
+    permutations: nulls.LabelPermutations,
     alpha: float,
     root: int,
 ) -> dict[str, Setting]:
@@ -255,10 +314,11 @@ def _settings(
     return {
         "estimator": one_line(estimator),
         **chosen,
-        "cross-validation": describe_splits(method),
+        "cross-validation": describe_splits(method, procedure.table),
         "n_train": float(np.mean([split.n_train for split in splits])),
         "n_test": float(np.mean([len(split.test) for split in splits])),
-        "permutations of labels": n_permutations,
+        "permutations of labels": permutations.n,
+        **permutations.describe(procedure.table),
         "alpha": float(alpha),
         "random_state": root,
         "veridical": __version__,

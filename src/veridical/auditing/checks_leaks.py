@@ -1,4 +1,4 @@
-"""Checks for leakage of test samples into training: VD001–VD003, VD007, VD011."""
+"""Checks for leakage of test samples into training: VD001–VD003, 7, 11 and 13."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from veridical._core.numbers import percent, percent_range, points
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import find_selection_trace
+from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.codes import finding
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
@@ -36,10 +37,11 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
         f"{e.scoring.name}_in": e.score["in"].value,
         "pvalue": e.preselection.pvalue,
         "association_pvalue": e.preselection.association_pvalue,
+        "signal_pvalue": e.preselection.signal_pvalue,
     }
     if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
         return None
-    if not e.preselection.agrees or (predicted_inside(e) and not e.preselection.given):
+    if not e.preselection.agrees or (has_signal(e) and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
     # Never where there is no interval.
@@ -56,14 +58,18 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     return finding("VD001", severity, " ".join(said), details)
 
 
-def predicted_inside(e: AuditEvidence) -> bool:
-    """Return whether a selection inside the folds predicts the labels, at 1 %.
+def has_signal(e: AuditEvidence) -> bool:
+    """Return whether the labels are shown to have something to do with the features.
 
-    Then features may agree with a selector because they were known to be useful. With
-    fewer than 99 permutations, the accuracy must be above that of all of them.
+    Then features may agree with a selector because they were known to be useful. It is
+    shown, at 1 %, if a selection inside the folds predicts the labels (with fewer than
+    99 permutations, better than all of them), or if the best features of the table are
+    associated with the labels more strongly than the best for permuted labels.
     """
+    assert e.preselection is not None
     null = e.null["in"]
-    return null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+    predicted = null.pvalue <= max(LEVEL, 1 / (1 + null.accuracies.size))
+    return predicted or e.preselection.signal_pvalue <= LEVEL
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
@@ -262,7 +268,8 @@ def tuned_on_the_reported_score(e: AuditEvidence) -> Finding | None:
     if not is_search(search) or search.scoring not in (None, "accuracy"):
         return None
     p = e.procedure
-    fitted = clone(search).fit(p.table.source, p.table.labels)
+    table = p.table.corrected(np.arange(e.n_samples))
+    fitted = clone(search).fit(table.source, table.labels)
     if not hasattr(fitted, "best_score_"):
         return None
     best, honest = float(fitted.best_score_), e.accuracy["in"]
@@ -302,3 +309,51 @@ def tested_on_training_samples(e: AuditEvidence) -> Finding | None:
         f"training set, in {np.count_nonzero(shared)} of {len(e.splits)} splits.",
         {"n_predictions": n_shared, "n_tested": n_tested},
     )
+
+
+# -- VD013 ---------------------------------------------------------------------------
+
+
+def batches_corrected_on_all(e: AuditEvidence) -> Finding | None:
+    """VD013: the means of batches agree better than chance allows."""
+    if e.batch is None:
+        return None
+    seed = seed_for(e.seed, Purpose.ASSOCIATION, 3)
+    found = find_batch_trace(e.procedure.table, e.batch, seed)
+    if found is None:
+        return None
+    details = {
+        "plain": found.plain,
+        "within_classes": found.within,
+        "plain_pvalue": found.plain_pvalue,
+        "within_pvalue": found.within_pvalue,
+        "association": found.association,
+    }
+    said = [
+        f"Batches explain {percent(found.plain)} as much of the variance of the "
+        f"{found.n_features} features as random groups of these sizes do "
+        f"(p = {found.plain_pvalue:.3f}), and within classes {percent(found.within)} "
+        f"(p = {found.within_pvalue:.3f})."
+    ]
+    if found.how == "with the class":
+        said.append(
+            "Means of batches agree within classes, so the batches were corrected on "
+            "all samples with the class protected: the classes of test samples shaped "
+            "their features. How much this adds to the accuracy cannot be computed "
+            "from the corrected features."
+        )
+        return finding("VD013", "error", " ".join(said), details)
+    if found.how == "without the class":
+        said.append(
+            "The plain means of batches agree, so the batches were corrected on all "
+            "samples without the class. Where batch and class go together, as here "
+            f"(Cramér's V {found.association:.2f}), the accuracy is too low: a test "
+            "sample has taken part in the mean that was subtracted from it."
+        )
+        return finding("VD013", "warning", " ".join(said), details)
+    said.append(
+        "The batches were corrected on all samples. Batch and class go together too "
+        f"little here (Cramér's V {found.association:.2f}) to see whether the class "
+        "was protected, and for it to change the accuracy much."
+    )
+    return finding("VD013", "note", " ".join(said), details)

@@ -81,6 +81,11 @@ CODES: dict[str, Code] = {
         "Find out how the feature was made. If it was made from the class, or would "
         "not be known for a new sample, drop it.",
     ),
+    "VD013": Code(
+        "Batches were corrected on all samples",
+        "Give the features as they were before the correction, and the batch (batch=, "
+        "--batch), so that it is learned on the training samples of every fold.",
+    ),
 }
 
 

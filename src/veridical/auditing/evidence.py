@@ -13,12 +13,13 @@ from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Interval
-from veridical._core.scoring import ACCURACY, ScoreInfo
+from veridical._core.scoring import ACCURACY, ScoreInfo, weighted_mean
 from veridical._core.seeds import Purpose, seed_for
-from veridical._core.splits import Split
+from veridical._core.splits import Split, count_units
+from veridical._core.table import Table
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
-from veridical.auditing.association import chosen_by_labels
+from veridical.auditing.association import best_features_pvalue, chosen_by_labels
 from veridical.auditing.procedures import Audited, Run, supports
 from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
@@ -83,6 +84,8 @@ class AuditEvidence:
         Significance level.
     seed : int
         Root seed.
+    batch : Series or None
+        The batch of every sample, where it is known.
     """
 
     procedure: Audited
@@ -106,6 +109,7 @@ class AuditEvidence:
     test: str | None
     alpha: float
     seed: int
+    batch: Any = None
 
     @property
     def n_samples(self) -> int:
@@ -153,6 +157,7 @@ def gather_evidence(
     root: int,
     n_jobs: int | None,
     progress: ProgressLike,
+    batch: Any = None,
 ) -> AuditEvidence:
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
@@ -170,7 +175,8 @@ def gather_evidence(
     )
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     leading = procedure.scores[0] if procedure.scores else None
-    scoring = replace(ACCURACY, chance=float(np.bincount(codes).max() / len(codes)))
+    counts = np.bincount(codes, data.weights)
+    scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
     if leading is not None:
         assert inside.found is not None
         averaging = inside.found.scored(leading).averaging
@@ -197,6 +203,7 @@ def gather_evidence(
         ],
         situation,
         random_state=root,
+        table=data,
     )
     kind = default_interval(estimate)
     if kind is not None:
@@ -218,7 +225,7 @@ def gather_evidence(
         others = tuple(
             _score_results(method, splits, inside, procedure, alpha, root)[1:]
         )
-    recalls = _recalls(codes, splits, inside)
+    recalls = _recalls(data, splits, inside)
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.features is not None and agreement is not None:
@@ -230,7 +237,12 @@ def gather_evidence(
             pvalue=agreement.pvalue,
             permuted=agreement.permuted,
             association_pvalue=chosen_by_labels(
-                data, procedure.features, seed_for(root, Purpose.ASSOCIATION)
+                data.corrected(np.arange(len(data))),
+                procedure.features,
+                seed_for(root, Purpose.ASSOCIATION),
+            ),
+            signal_pvalue=best_features_pvalue(
+                data, procedure.features.size, seed_for(root, Purpose.ASSOCIATION, 3)
             ),
         )
     return AuditEvidence(
@@ -245,9 +257,11 @@ def gather_evidence(
         others=others,
         interval=score_kind,
         coverage=(
-            coverage_of(splits, situation, 1 - alpha) if scoring.is_accuracy else {}
+            coverage_of(splits, situation, 1 - alpha)
+            if scoring.is_accuracy and data.groups is None and data.weights is None
+            else {}
         ),
-        optimism=_optimism(inside, outside, splits, alpha, scoring),
+        optimism=_optimism(inside, outside, splits, alpha, scoring, data),
         null=null,
         preselection=preselection,
         stability=steady,
@@ -257,6 +271,7 @@ def gather_evidence(
         test=test,
         alpha=alpha,
         seed=root,
+        batch=batch,
     )
 
 
@@ -294,6 +309,7 @@ def _optimism(
     splits: Sequence[Split],
     alpha: float,
     scoring: ScoreInfo,
+    data: Table,
 ) -> Interval | None:
     """Return OUT minus IN, with the interval of the corrected resampled t-test.
 
@@ -310,14 +326,16 @@ def _optimism(
     splits = [split for split, there in zip(splits, known, strict=True) if there]
     if scoring.is_accuracy and np.array_equal(outside.hits, inside.hits):
         tested = np.unique(np.concatenate([split.test for split in splits]))
-        half_width = 1 - alpha ** (1 / tested.size)
+        units = tested if data.groups is None else np.unique(data.groups[tested])
+        half_width = 1 - alpha ** (1 / units.size)
         return Interval(gap, gap - half_width, gap + half_width)
+    n_train, n_test = count_units(splits, data.groups)
     found = on_accuracies(
         corrected_resampled_t(
             outside.scores[known],
             inside.scores[known],
-            n_train=[split.n_train for split in splits],
-            n_test=[len(split.test) for split in splits],
+            n_train=n_train.tolist(),
+            n_test=n_test.tolist(),
             alpha=alpha,
         ),
         scoring.high - scoring.low,
@@ -326,10 +344,15 @@ def _optimism(
     return Interval(gap, gap - half_width, gap + half_width)
 
 
-def _recalls(codes: IntArray, splits: Sequence[Split], run: Run) -> dict[int, float]:
-    tested = codes[np.concatenate([split.test for split in splits])]
+def _recalls(table: Table, splits: Sequence[Split], run: Run) -> dict[int, float]:
+    rows = np.concatenate([split.test for split in splits])
+    tested = table.y[rows]
     right = np.concatenate(run.predicted) == tested
-    return {int(k): float(right[tested == k].mean()) for k in np.unique(tested)}
+    weights = np.ones(len(rows)) if table.weights is None else table.weights[rows]
+    return {
+        int(k): float(weighted_mean(right[tested == k], weights[tested == k]))
+        for k in np.unique(tested)
+    }
 
 
 def _stability(

@@ -17,9 +17,12 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
+from veridical._core.permutations import OutcomePermuter
 from veridical._core.progress import ProgressLike
+from veridical._core.records import Setting
 from veridical._core.seeds import as_generator, stream
-from veridical._core.splits import Split
+from veridical._core.splits import Split, split_table
+from veridical._core.table import Table
 from veridical.auditing.procedures import Audited
 from veridical.auditing.records import Null
 
@@ -45,13 +48,21 @@ class LabelPermutations:
     seed: int
     n: int
 
-    def draw(
-        self, b: int, codes: IntArray, classes: Any
-    ) -> tuple[IntArray, list[Split]]:
+    def draw(self, b: int, table: Table) -> tuple[IntArray, list[Split]]:
         """Draw the b-th permutation of the labels and its splits."""
         shuffle, split = stream(self.seed, b).generate_state(2)
-        permuted = codes[as_generator(shuffle).permutation(len(codes))]
-        return permuted, self.method.split(classes[permuted], int(split))
+        permuted = table.y[self._permuter(table).draw(as_generator(shuffle))]
+        labels = table.classes[permuted]
+        return permuted, split_table(self.method, table, int(split), labels)
+
+    def describe(self, table: Table) -> dict[str, Setting]:
+        """Say how labels of groups are permuted, in the settings of a record."""
+        said = self._permuter(table).describe()
+        return {"labels are permuted": said} if said else {}
+
+    @staticmethod
+    def _permuter(table: Table) -> OutcomePermuter:
+        return OutcomePermuter(table.y, table.groups, table.subgroups)
 
 
 def null_accuracies(
@@ -96,10 +107,10 @@ def _accuracies(
     part: IntArray,
 ) -> FloatArray:
     """Return accuracies of shape (n_protocols, n_part) for some permutations."""
-    codes, classes = procedure.table.y, procedure.table.classes
+    table = procedure.table
     values = np.empty((len(protocols), len(part)))
     for i, b in enumerate(part):
-        permuted, splits = permutations.draw(int(b), codes, classes)
+        permuted, splits = permutations.draw(int(b), table)
         for p, protocol in enumerate(protocols):
             run = procedure.inside if protocol == "in" else procedure.outside
             values[p, i] = run(permuted, splits).score

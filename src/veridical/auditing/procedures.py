@@ -154,7 +154,8 @@ class Audited:
     @property
     def has_outside(self) -> bool:
         """Whether a step before the estimator learns from data."""
-        return self.selector is not None or self._steps_before is not None
+        corrected = self.table.blocks is not None
+        return corrected or self.selector is not None or self._steps_before is not None
 
     @cached_property
     def _steps_before(self) -> Any:
@@ -175,6 +176,8 @@ class Audited:
 
     def prepare_permutations(self) -> Audited:
         """Return an equivalent procedure that is faster for many label permutations."""
+        if self.table.weights is not None:
+            return replace(self, checked=True)
         if self.selector is None:
             return _select_before_scaling(self) or self
         fast = fast_version(self.selector, self.seen, self.n_selected, self.order)
@@ -192,11 +195,13 @@ class Audited:
         if self.features is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
             return self._run(out, self.seen.with_codes(codes), splits)
-        labels = self.table.classes[codes]
-        Z = clone(self._steps_before).fit_transform(self.table.source, labels)
+        table = self.table.with_codes(codes)
+        table = table.corrected(np.arange(len(codes)))
+        if self._steps_before is None:
+            return self._run(Procedure(self.whole), table, splits)
+        Z = clone(self._steps_before).fit_transform(table.source, table.labels)
         last = Procedure(self.whole.steps[-1][1])
-        table = replace_source(self.table.with_codes(codes), Z)
-        return self._run(last, table, splits)
+        return self._run(last, replace_source(table, Z), splits)
 
     def on_features(
         self, features: IntArray, codes: IntArray, splits: Sequence[Split]
@@ -243,6 +248,8 @@ def _select_before_scaling(p: Audited) -> Audited | None:
     """
     whole = p.whole
     if type(whole) is not Pipeline or whole.memory is not None:
+        return None
+    if p.table.blocks is not None:  # features differ from split to split
         return None
     if p.table.categorical.any() or p.table.is_sparse or not p.is_finite:
         return None
@@ -324,6 +331,8 @@ def fast_version(
         type(selector) is Correlation and table.n_classes == 2
     )
     if not by_f or table.is_sparse or table.categorical.any():
+        return None
+    if table.blocks is not None:  # features differ from split to split
         return None
     return replace(
         FastF.from_values(table.values, n_features), selector=selector, order=order

@@ -111,6 +111,9 @@ class Preselection:
     permuted : tuple of int
         How many of the features the selector which agrees best chooses for each
         permutation of the labels.
+    signal_pvalue : float
+        p-value of the association between the labels and as many features, the best of
+        the table, if the labels had nothing to do with any feature.
     """
 
     features: tuple[int, ...]
@@ -120,6 +123,7 @@ class Preselection:
     pvalue: float
     association_pvalue: float = 1.0
     permuted: tuple[int, ...] = ()
+    signal_pvalue: float = 1.0
 
     @property
     def best(self) -> str:

@@ -61,11 +61,16 @@ def audit(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -121,11 +126,14 @@ def audit(
     The exit status is 1 where a finding is an error or a warning.
     """
     common = options.begin(
-        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     request = AuditRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         estimator=estimator,
         selected=selected,
         selector=selector,
@@ -220,7 +228,8 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         SOURCE,
         lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
     )
-    data: Any = read_table(X, y, kind="classes")
+    X, given = request.correct_for("audit", X, y)
+    data: Any = read_table(given, y, kind="classes", **request.structure)
     estimator, chosen, request = _procedure(request, X, data)
     with console.progress_bar("Auditing") as progress:
         record = run(

@@ -75,11 +75,16 @@ def compare(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -137,11 +142,14 @@ def compare(
     """
     chosen = _names(selectors)
     common = options.begin(
-        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     request = CompareRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         selectors=chosen,
         estimators=options.split_commas(estimator or [ESTIMATOR]),
         features=options.read_feature_count(features),
@@ -219,12 +227,14 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
     )
+    X, given = request.correct_for("compare", X, y)
     prepared = request.preparation(X)
     common = {**request.settings(X.shape[1], prepared), "n_jobs": jobs}
     with console.progress_bar("IN and OUT") as progress:
         record = run(
-            X=X,
+            X=given,
             y=y,
+            **request.structure,
             name=name,
             calibrated=request.calibrated,
             scoring=options.read_scores(request.scoring),

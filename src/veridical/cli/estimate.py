@@ -72,11 +72,16 @@ def estimate(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -121,8 +126,9 @@ def estimate(
     from veridical._core.errors import InputError
 
     common = options.begin(
-        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_validation("estimate", data, validate, cv)
     options.check_names([] if selector is None else [selector], [estimator])
     wanted = options.read_feature_count(features)
@@ -137,7 +143,9 @@ def estimate(
         options.read_method(name)
     request = EstimateRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         estimator=estimator,
         selector=selector,
         features=wanted,
@@ -163,14 +171,18 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
     X, y, name = request.read_file()
-    data = read_table(X, y, kind="classes")
-    request = request.complete(*X.shape)
+    how: Any = None
+    if request.validate is not None:
+        n_train = len(y)
+        X, y, how = request.read_validation(request.validate, X, y, name)
+    X, given = request.correct_for("estimate", X, y)
+    data = read_table(given, y, kind="classes", **request.structure)
+    n_samples = len(data) if how is None else n_train
+    request = request.complete(n_samples, X.shape[1])
     estimator = _procedure(request, X)
-    if request.validate is None:
+    if how is None:
         found = _estimates(request, estimator, data, jobs)
         return _record(request, data, name, found, None)
-    X, y, how = request.read_validation(request.validate, X, y, name)
-    data = read_table(X, y, kind="classes")
     found = (_estimate_by(how, estimator, data, request, jobs),)
     record = _record(request, data, name, found, None)
     return replace(record, data=tested_data(how, X, y))
@@ -186,6 +198,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
 
     source = SOURCES[SOURCE]
     X, y = source(N_TRAIN, random_state=request.seed)
+    request.correct_for("estimate", X, y)  # raises: a source has no such columns
     fresh = source.test(N_FRESH, random_state=mixed_generator(request.seed, 1))
     request = request.complete(*X.shape)
     estimator, data = _procedure(request, X), read_table(X, y, kind="classes")
@@ -256,6 +269,7 @@ def _record(
     from veridical._core.numbers import count
     from veridical.evaluation.reading import name_of
     from veridical.evaluation.records import Estimates
+    from veridical.preparation.blocks import describe_blocks
 
     name, selection = request.estimator, {}
     if request.selector is not None:
@@ -269,6 +283,7 @@ def _record(
     settings = {
         **selection,
         "estimator": found[0].settings["estimator"],
+        **describe_blocks(data),
         "random_state": request.seed,
         "table sha256": data.sha256(),
     }

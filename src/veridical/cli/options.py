@@ -38,6 +38,18 @@ Drop = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
 ]
+Groups = Annotated[
+    list[str] | None,
+    optional(
+        "COLUMN",
+        "The column that says which samples belong together, such as the patient; "
+        "groups are kept whole. Of nested groups several, the outermost first: "
+        "site,patient.",
+    ),
+]
+Weights = Annotated[
+    str | None, optional("COLUMN", "The column that holds the weights of the samples.")
+]
 Header = Annotated[
     str | None,
     optional(
@@ -77,6 +89,31 @@ Encode = Annotated[
         "HOW",
         f"Turn categories into numbers: {names.join_or(names.ENCODERS)}.",
         autocompletion=names.completer(names.ENCODERS),
+    ),
+]
+Batch = Annotated[
+    str | None,
+    optional(
+        "COLUMN",
+        "The column with the batch of a sample: site, scanner, plate. ComBat corrects "
+        "differences between batches on every training set.",
+    ),
+]
+UnknownBatch = Annotated[
+    str | None,
+    optional(
+        "error|estimate",
+        "What to do with batches that a training set lacks: refuse them, or estimate "
+        r"them from their own samples. \[default: error]",
+        autocompletion=names.completer(["error", "estimate"]),
+    ),
+]
+Covariates = Annotated[
+    list[str] | None,
+    optional(
+        "COLUMN,...",
+        "Columns such as age and sex whose linear effect on the features is "
+        "subtracted, learned on every training set.",
     ),
 ]
 Validate = Annotated[
@@ -247,10 +284,16 @@ def begin(
     jobs: int,
     *,
     quiet: bool,
+    groups: Iterable[str] | None = None,
+    weights: str | None = None,
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
     named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    named += [
+        *(("--groups", column) for column in groups or ()),
+        ("--weights", weights),
+    ]
     named += [("--header", header), ("--classes", "" if classes else None)]
     _refuse_without_data(verb, data, named)
     check_numbers(seed, jobs)
@@ -258,6 +301,8 @@ def begin(
         "data": data,
         "target": target,
         "drop": tuple(drop or ()),
+        "groups": tuple(split_commas(groups)),
+        "weights": weights,
         "header": read_header(header),
         "classes": classes,
         "seed": seed,
@@ -274,7 +319,7 @@ def _refuse_without_data(
         if data is not None or value is None:
             continue
         says, form = "is given", f"{option} {value}".strip()
-        if option in ("--target", "--drop"):
+        if option in ("--target", "--drop", "--groups", "--weights"):
             says, form = "names a column", f"{option} COLUMN"
         raise InputError(
             f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "
@@ -283,15 +328,33 @@ def _refuse_without_data(
 
 
 def read_preparation(
-    impute: str | None, scale: str | None, encode: str | None
+    impute: str | None,
+    scale: str | None,
+    encode: str | None,
+    batch: str | None,
+    unknown_batch: str | None,
+    covariates: Iterable[str] | None,
 ) -> dict[str, Any]:
     """Check how a table is prepared; return the fields of a `PreparedRequest`."""
+    from veridical._core.errors import InputError
+
     given = {"impute": impute, "scale": scale, "encode": encode}
     known = (names.IMPUTERS, names.SCALERS, names.ENCODERS)
     for (option, how), choices in zip(given.items(), known, strict=True):
         if how is not None:
             check_choice(f"--{option}", how, choices)
-    return given
+    if unknown_batch is not None:
+        check_choice("--unknown-batch", unknown_batch, ("error", "estimate"))
+        if batch is None:
+            raise InputError(
+                f"--unknown-batch {unknown_batch} needs a batch; add --batch COLUMN."
+            )
+    return {
+        **given,
+        "batch": batch,
+        "unknown_batch": unknown_batch,
+        "covariates": tuple(split_commas(covariates)),
+    }
 
 
 def check_validation(

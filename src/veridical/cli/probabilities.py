@@ -37,6 +37,7 @@ def probabilities(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
     header: options.Header = None,
     classes: options.Classes = False,
     features: options.Features = None,
@@ -63,8 +64,9 @@ def probabilities(
     probabilities, and how often the class was observed.
     """
     common = options.begin(
-        "probabilities", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "probabilities", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups,
+    )  # fmt: skip
     _check_cv(cv)
     wanted = options.read_feature_count(features)
     request = ProbabilitiesRequest(**common, features=wanted, cv=cv)
@@ -109,6 +111,7 @@ def _record(request: ProbabilitiesRequest, jobs: int) -> Correction:
             X,
             y,
             n_features_to_select=features,
+            groups=request.structure.get("groups"),
             cv=request.cv,
             random_state=request.seed,
             n_jobs=jobs,

@@ -6,7 +6,7 @@ import shlex
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,13 @@ class Request:
         The column with the class.
     drop : tuple of str
         Columns to leave out.
+    groups : tuple of str
+        Columns that say which samples belong together, the outermost first; "none"
+        alone where samples are independent although a column looks like groups.
+    weights : str or None
+        The column with the weights of the samples.
+    structure : dict
+        Groups and weights as arguments of a verb, once the data are read.
     header : bool or None
         Whether the first row of a CSV file holds names; None if its content decides.
     classes : bool
@@ -41,9 +48,12 @@ class Request:
     data: Path | None
     target: str | None
     drop: tuple[str, ...]
+    groups: tuple[str, ...] = ()
+    weights: str | None = None
     header: bool | None
     classes: bool
     seed: int
+    structure: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @abstractmethod
     def command(self) -> str:
@@ -58,6 +68,10 @@ class Request:
             words += ["--target", self.target]
         for column in self.drop:
             words += ["--drop", column]
+        if self.groups:
+            words += ["--groups", ",".join(self.groups)]
+        if self.weights is not None:
+            words += ["--weights", self.weights]
         if self.header is not None:
             words += ["--header", "yes" if self.header else "no"]
         words += ["--classes"] * self.classes
@@ -75,8 +89,9 @@ class Request:
         """Read the file; raise if the target measures something; return X, y, name."""
         assert self.data is not None
         X, y, name = read_data(
-            self.data, self.target, self.drop, header=self.header, strict=True
-        )
+            self.data, self.target, self.drop, header=self.header, strict=True,
+            groups=self.groups, weights=self.weights, structure=self.structure,
+        )  # fmt: skip
         return X, _read_classes(y, self.target, name, classes=self.classes), name
 
     def read_validation(
@@ -97,6 +112,7 @@ class Request:
                     f"--validate {path} needs columns with names, by which the two "
                     f"files are matched, but those of {which} have none."
                 )
+        other = self._extend_structure(other, len(X), tested_on)
         dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
         other = other.drop(columns=list(dropped))
         other = _with_columns_of(X, other, name, tested_on)
@@ -109,6 +125,25 @@ class Request:
             name=tested_on,
         )
         return both, np.concatenate([y, labels]), split
+
+    def _extend_structure(self, other: Any, n_samples: int, tested_on: str) -> Any:
+        """Add groups and weights of a second file; return its other columns."""
+        import numpy as np
+        import pandas as pd
+
+        from veridical.cli.structure import take_structure
+
+        if not self.structure:
+            return other
+        other, more, _ = take_structure(other, self.groups, self.weights, tested_on)
+        for name, first in self.structure.items():
+            if name not in more:
+                # Groups were recognised in the first file only; here, samples differ.
+                more[name] = np.arange(len(other)) - len(other) - n_samples
+            both = [pd.DataFrame(np.asarray(part)) for part in (first, more[name])]
+            joined = pd.concat(both, ignore_index=True).to_numpy()
+            self.structure[name] = joined[:, 0] if joined.shape[1] == 1 else joined
+        return other
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""
@@ -123,17 +158,65 @@ class PreparedRequest(Request):
     ----------
     impute, scale, encode : str or None
         How; see `veridical.cli.preparing`.
+    batch : str or None
+        The column with the batch.
+    unknown_batch : str or None
+        What to do with batches that a training set lacks.
+    covariates : tuple of str
+        Columns whose effect is subtracted.
     """
 
     impute: str | None
     scale: str | None
     encode: str | None
+    batch: str | None
+    unknown_batch: str | None
+    covariates: tuple[str, ...]
 
     def write_command(self, verb: str, *options: object) -> str:
         """Write a command with the data, the preparation and the given options."""
         given = {"impute": self.impute, "scale": self.scale, "encode": self.encode}
+        given |= {"batch": self.batch, "unknown-batch": self.unknown_batch}
+        given |= {"covariates": ",".join(self.covariates) or None}
         words = [w for name, how in given.items() if how for w in (f"--{name}", how)]
         return super().write_command(verb, *words, *options)
+
+    def correct_for(self, verb: str, X: Any, y: Any) -> tuple[Any, Any]:
+        """Take batch and covariates out of the features.
+
+        Returns
+        -------
+        features, X
+            The features, and what to pass to the verb in Python: a table that is
+            corrected on every training set, or the features where there is nothing to
+            correct.
+        """
+        import pandas as pd
+
+        from veridical._core.errors import InputError
+        from veridical.preparation import ComBat
+        from veridical.preparation.blocks import read_with_blocks
+
+        if self.batch is None and not self.covariates:
+            return X, X
+        if self.data is None:
+            option = "--batch" if self.batch is not None else "--covariates"
+            raise InputError(
+                f"{option} names a column, but there is no file; give it first: "
+                f"veridical {verb} DATA {option} COLUMN"
+            )
+        batch = None
+        if self.batch is not None:
+            if self.batch in self.groups and self.batch not in X.columns:
+                # It was taken out as a group; a site may be both.
+                groups = pd.DataFrame(self.structure["groups"])
+                X = X.assign(**{self.batch: groups[self.groups.index(self.batch)]})
+            batch = ComBat(self.batch, unknown=self.unknown_batch or "error")  # type: ignore[arg-type]
+        covariates = list(self.covariates) or None
+        table = read_with_blocks(
+            X, y, batch=batch, covariates=covariates, kind="classes"
+        )
+        return table.source, table
 
     def preparation(self, X: Any) -> Preparation:
         """Make the steps of the preparation for a table."""
@@ -159,6 +242,9 @@ def read_data(
     *,
     header: bool | None = None,
     strict: bool = False,
+    groups: Sequence[str] = (),
+    weights: str | None = None,
+    structure: dict[str, Any] | None = None,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -174,6 +260,13 @@ def read_data(
         Whether the first row of a CSV file holds names; None decides by its content.
     strict : bool, default=False
         Whether identifiers that are text are errors; otherwise they are notes.
+    groups : sequence of str
+        Columns of groups, or "none".
+    weights : str, optional
+        The column of weights.
+    structure : dict, optional
+        Takes up groups and weights, given or recognised; without it, samples that look
+        like those of one subject are only noted.
 
     Returns
     -------
@@ -193,14 +286,26 @@ def read_data(
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         X, y, name = _read(data, target, header)
+    from veridical.cli.structure import find_subjects, identifiers_of, take_structure
+
     whole = X
-    X, dropped = _without(X, list(drop), target)
-    found = _find_identifiers(whole, y)
+    used: tuple[str, ...] = ()
+    if structure is not None:
+        X, found_in, used = take_structure(X, groups, weights, name, y)
+        structure |= found_in
+    X, dropped = _without(X, list(drop), target, used)
+    found = identifiers_of(whole, y)
     for warning in caught:
         # A dropped column needs no warning, and identifiers have one with the cure.
-        if not any(repr(c) in str(warning.message) for c in (*dropped, *found)):
+        if not any(repr(c) in str(warning.message) for c in (*dropped, *found, *used)):
             warnings.warn(warning.message, warning.category, stacklevel=2)
-    _tell_groups(whole, y, found, name)
+    subjects = find_subjects(whole, y, name) if structure is None else None
+    if subjects is not None:
+        warnings.warn(
+            f"{subjects[2]}. Samples of one subject are not independent; verbs keep "
+            "them together, as groups.",
+            stacklevel=2,
+        )
     _tell_identifiers(whole, {c: k for c, k in found.items() if c in X}, name, strict)
     return X, y, name
 
@@ -278,51 +383,6 @@ def _with_classes_of(y: Any, labels: Any, name: str, tested_on: str, text: bool)
     return labels
 
 
-def _find_identifiers(X: Any, y: Any) -> dict[Any, Any]:
-    """Find columns that identify samples, or more subjects than there are classes."""
-    from veridical.datasets.identifiers import find_identifiers
-
-    if not hasattr(X, "columns"):
-        return {}
-    return {
-        column: kind
-        for column, kind in find_identifiers(X).items()
-        if kind == "identifier" or _are_many(X[column], y)
-    }
-
-
-def _are_many(subjects: Any, y: Any) -> bool:
-    """Return whether there are too many subjects for kinds of samples."""
-    import pandas as pd
-
-    return bool(pd.Series(subjects).nunique() > 2 * pd.Series(y).nunique())
-
-
-def _tell_groups(X: Any, y: Any, found: Mapping[Any, Any], name: str) -> None:
-    """Warn of several samples of one subject, by its column or by identifiers."""
-    from veridical.datasets.identifiers import find_groups_in_ids
-
-    said = None
-    for column, kind in sorted(found.items(), key=lambda one: one[1] != "subjects"):
-        if kind == "subjects":
-            n_subjects = X[column].nunique()
-            said = f"Column {column!r} of {name} names {n_subjects} subjects, most of "
-            said += f"them with several samples in these {len(X)}"
-            break
-        groups = find_groups_in_ids(X[column])
-        if groups is not None and _are_many(groups[0], y):
-            said = f"The values of column {column!r} of {name} look like several "
-            said += f"samples of each of {groups[1]}"
-            break
-    if said is not None:
-        warnings.warn(
-            f"{said}. Samples of one subject are not independent: an accuracy is too "
-            "high if they are in training and test set at once. Keep them together, "
-            "in Python by cv=list(GroupKFold().split(X, y, subjects)).",
-            stacklevel=3,
-        )
-
-
 def _tell_identifiers(
     X: Any, found: Mapping[Any, Any], name: str, strict: bool
 ) -> None:
@@ -390,8 +450,13 @@ def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any
     return *load(text), f"{text} source"
 
 
-def _without(X: Any, drop: list[str], target: str | None) -> tuple[Any, list[str]]:
-    """Leave columns out; a name may itself contain commas."""
+def _without(
+    X: Any, drop: list[str], target: str | None, used: Sequence[str] = ()
+) -> tuple[Any, list[str]]:
+    """Leave columns out; a name may itself contain commas.
+
+    Columns that are used otherwise, as groups say, are no features anyway.
+    """
     if not drop:
         return X, []
     from veridical._core.errors import InputError
@@ -403,10 +468,12 @@ def _without(X: Any, drop: list[str], target: str | None) -> tuple[Any, list[str
             "names."
         )
     known = [str(column) for column in X.columns]
+    drop = [text for text in drop if text not in used]
     dropped = [
         name
         for text in drop
         for name in ([text] if text in known else split_commas([text]))
+        if name not in used
     ]
     for name in dropped:
         if name == target:

@@ -52,11 +52,16 @@ def select(
     ] = None,
     target: options.Target = None,
     drop: options.Drop = None,
+    groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selector: Annotated[
         str,
         options.selector_option(f"How to select: {names.join_or(names.SELECTORS)}."),
@@ -98,14 +103,17 @@ def select(
     samples only. It is shown by class, and for every number of features.
     """
     common = options.begin(
-        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet
-    )
+        "select", data, target, drop, header, classes, seed, jobs, quiet=quiet,
+        groups=groups, weights=weights,
+    )  # fmt: skip
     options.check_validation("select", data, validate, cv)
     cv = CV if cv is None else cv
     options.read_method(cv)
     request = SelectRequest(
         **common,
-        **options.read_preparation(impute, scale, encode),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         selector=selector,
         alpha=alpha,
         relevance=relevance,
@@ -171,19 +179,21 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
-    most = options.count_wanted(request.features, X.shape[1])
-    request = replace(request, features=most)
-    prepared = request.preparation(X)
     how: Any = request.cv
     if request.validate is not None:
         X, y, how = request.read_validation(request.validate, X, y, name)
+    X, given = request.correct_for("select", X, y)
+    most = options.count_wanted(request.features, X.shape[1])
+    request = replace(request, features=most)
+    prepared = request.preparation(X)
     with console.progress_bar("Selecting") as progress:
         found = run(
             prepared.select_by(made),
-            X,
+            given,
             y,
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(request.estimator)),
+            **request.structure,
             scoring=options.read_scores(request.scoring),
             cv=how,
             name=name,

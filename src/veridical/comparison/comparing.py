@@ -13,21 +13,25 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
+from veridical._core.targets import NAMES
 from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.version import __version__
 from veridical.comparison import conclusions as say
@@ -35,7 +39,7 @@ from veridical.comparison.calibration import check_calibrated
 from veridical.comparison.design import (
     Design,
     SetOutcome,
-    read_estimators,
+    read_learners,
     read_n_features,
     read_selectors,
     run_data_set,
@@ -56,6 +60,8 @@ from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.units import describe_weights
+from veridical.preparation.blocks import describe_blocks
 
 CORRECTIONS = ("holm", "bonferroni", "none")
 
@@ -66,9 +72,13 @@ def compare(
     X: MatrixLike,
     y: LabelsLike,
     *,
-    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] | None = None,
     n_features_to_select: int | float | Literal["auto"] = "auto",
     methods: Iterable[str] = ("in", "out"),
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
@@ -100,12 +110,14 @@ def compare(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         numpy, pandas, polars or scipy; may hold categorical features and missing
         values where the selectors can use them.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
-    estimator : str, classifier or list of them, default="svm"
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels (numbers or text), numbers, or events and times, as in
+        `veridical.evaluation.estimate`.
+    estimator : str, classifier, regressor, survival estimator, list of them or None
         A name from ``veridical.learning.ESTIMATORS`` such as "svm", "nb", "1nn" or
-        "c45", or scikit-learn classifiers. With several, verdicts rest on their mean
-        accuracy and `by_estimator` has them one by one.
+        "ridge", or estimators, all for one kind of target. With several, verdicts rest
+        on their mean score and `by_estimator` has them one by one. None is "svm" for
+        classes, "ridge" for numbers and "cox" for survival times.
     n_features_to_select : int, float or "auto", default="auto"
         Number of features that every selector must return, or a share of all in (0, 1];
         it replaces the number that a selector was made with. "auto" is the number that
@@ -113,11 +125,19 @@ def compare(
         has one, as for names, it is 10, but at most half of the features.
     methods : iterable of {"in", "out"}, default=("in", "out")
         Protocols to run.
+    groups, sample_weight : optional
+        Samples that belong together, and weights of samples, as in
+        `veridical.evaluation.estimate`.
+    batch : column name or index, array-like, ComBat or None
+        As in `veridical.evaluation.estimate`. Under OUT, selection sees features that
+        were corrected on all samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `veridical.evaluation.estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `veridical.evaluation.estimate`. Verdicts rest on the first
-        score, per fold; the others are in `values`. None is accuracy. A loss is a
-        positive number, and the selector with less is the better one. Sizes of tests
-        and coverages were measured for accuracy only.
+        score, per fold; the others are in `values`. None is accuracy for classes,
+        R² for numbers and concordance for survival times. A loss is a positive number,
+        and the selector with less is the better one.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         A number means that many shuffled folds, stratified by class, as in every verb;
         "10x5" means ten repeats of five. Every way to split is possible that gives two
@@ -137,7 +157,8 @@ def compare(
         Take p-values and intervals from a measured null: 100 data sets like these, or
         the given number, on which each selector is compared with itself on two blocks
         of features drawn from the same distribution. For two selectors it takes as long
-        as 200 comparisons; more pairs need more null data sets, and get them.
+        as 200 comparisons; more pairs need more null data sets, and get them. For
+        classes only.
     rope : float, default=0.01
         Region of practical equivalence of "bayesian-correlated-t": true differences up
         to this count as none.
@@ -230,10 +251,19 @@ def compare(
     >>> len(result.pairs["in"]), len(result.friedman["in"].mean_ranks)
     (3, 3)
     """
-    data = read_table(X, y, kind="classes")
+    root = root_seed(random_state)
+    estimators, data = read_learners(
+        estimator,
+        X,
+        y,
+        root,
+        groups=groups,
+        sample_weight=sample_weight,
+        batch=batch,
+        covariates=covariates,
+    )
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
-    root = root_seed(random_state)
     named = read_selectors(selectors, root)
     chosen = SignificanceTest(find_test(test), float(alpha), float(rope))
     _check_correction(chosen.name, correction, len(named))
@@ -243,15 +273,20 @@ def compare(
     n_draws = count_draws(calibrated, alpha, n_pairs)
     if n_draws:
         check_calibrated(chosen.name)
+        _refuse_other_nulls(data)
     design = Design(
         selectors=named,
-        estimators=read_estimators(estimator, root),
+        estimators=estimators,
         n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
-        scores=_other_scores(read_scoring(scoring, data.classes)),
+        scores=_other_scores(read_scoring(scoring, data.target)),
     )
     workers = Workers(n_jobs, progress)
-    workers.total = count_jobs(design.procedures(), splits.splits, workers) + n_draws
+    corrected = data.blocks is not None
+    n_jobs_here = count_jobs(
+        design.procedures(), splits.splits, workers, corrected=corrected
+    )
+    workers.total = n_jobs_here + n_draws
     # Each null data set is compared under both of its selectors.
     announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
     columns = feature_order(root, data.n_features)
@@ -267,6 +302,8 @@ def compare(
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
+        **describe_weights(data),
+        **describe_blocks(data),
         **({"correction": correction} if len(named) > 2 else {}),
         **(
             {"scoring": ", ".join(one.full_label for one in scorings)}
@@ -283,6 +320,20 @@ def compare(
 def _other_scores(scores: tuple[Score, ...]) -> tuple[Score, ...]:
     """Return the scores; none where it is the accuracy alone, which is always known."""
     return () if [one.is_accuracy for one in scores] == [True] else scores
+
+
+def _refuse_other_nulls(data: Table) -> None:
+    """Raise if data sets like these cannot be drawn: they can for classes."""
+    if data.kind != "classes":
+        raise InputError(
+            f"calibrated draws data sets with classes, but the target is "
+            f"{NAMES[data.kind]}; use calibrated=False."
+        )
+    if data.blocks is not None:
+        raise InputError(
+            "calibrated draws data sets without batches and covariates; leave it out, "
+            "or leave out batch and covariates."
+        )
 
 
 def _check_correction(test: str, correction: str, n_selectors: int) -> None:
@@ -327,7 +378,7 @@ def _conclude(
     )
     covered = (
         _coverage(splits, tester.situation, only, accuracy, alpha)
-        if scoring.is_accuracy
+        if scoring.is_accuracy and data.groups is None and data.weights is None
         else {}
     )
     record = Comparison(

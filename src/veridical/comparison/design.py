@@ -32,7 +32,14 @@ from veridical.evaluation.engine import (
     evaluate_table,
     own_size,
 )
-from veridical.evaluation.reading import label_of, read_estimator, read_selector
+from veridical.evaluation.notes import LACKING
+from veridical.evaluation.reading import (
+    label_of,
+    read_estimator,
+    read_problem,
+    read_selector,
+)
+from veridical.learning import DEFAULT_ESTIMATORS
 
 
 class Named(NamedTuple):
@@ -83,7 +90,8 @@ class SetOutcome:
     chosen : mapping of method to array (n_selectors, n_splits, n_features)
         One split for OUT and TRUTH, which select once.
     accuracy : mapping of method to array (n_selectors, n_estimators, n_splits)
-        One split for TRUTH, its independent test set.
+        One split for TRUTH, its independent test set. For numbers and survival times
+        the leading score.
     seconds : array of shape (n_selectors,)
         Time that each selector took, all its training sets together.
     values : mapping of score name to (mapping of method to array)
@@ -147,14 +155,19 @@ def run_data_set(
     found_by: Any = np.empty(shape, dtype=object)
     for place, one in zip(np.ndindex(shape), found, strict=True):
         found_by[place] = one
+    values = {
+        one.name: {m: _values(design, found_by, m, one) for m in design.methods}
+        for one in design.scores
+    }
+    if table.kind == "classes":
+        accuracy = {m: _accuracy(design, found_by, m) for m in design.methods}
+    else:
+        accuracy = values[design.scores[0].name]
     return SetOutcome(
         chosen={m: _chosen(design, found_by, m) for m in design.methods},
-        accuracy={m: _accuracy(design, found_by, m) for m in design.methods},
+        accuracy=accuracy,
         seconds=np.array([one.seconds for one in found_by[0, :, 0]]),
-        values={
-            one.name: {m: _values(design, found_by, m, one) for m in design.methods}
-            for one in design.scores
-        },
+        values=values,
     )
 
 
@@ -201,9 +214,8 @@ def _values(design: Design, found_by: Any, method: str, score: Score) -> FloatAr
     if n_lost:
         raise InputError(
             f"The {score.label} is not defined on {n_lost} of {values.shape[2]} test "
-            "sets, which lack a class that it needs, so the splits cannot be compared; "
-            "use fewer, stratified folds, so that each holds every class, or another "
-            "scoring."
+            f"sets, which {LACKING[score.kind or 'classes']}, so the splits cannot be "
+            "compared; use fewer, stratified folds, or another scoring."
         )
     return _without_truth(values, design, method)
 
@@ -315,10 +327,10 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
 
     Parameters
     ----------
-    given : str, classifier or list of them
+    given : str, estimator or list of them
         Names as in ``veridical.learning.ESTIMATORS``.
     root : int
-        Seed of classifiers that have none of their own.
+        Seed of estimators that have none of their own.
     """
     several = list(given) if isinstance(given, (list, tuple)) else [given]
     if not several:
@@ -334,6 +346,27 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
             name = f"{name} ({shown[: i + 1].count(name)})"
         read.append(Named(estimator, name, one_line(estimator)))
     return tuple(read)
+
+
+def read_learners(
+    given: Any, X: Any, y: Any, root: int, **options: Any
+) -> tuple[tuple[Named, ...], Table]:
+    """Read ``estimator=`` and the data, whose kind of target the estimators decide.
+
+    Parameters
+    ----------
+    given : str, estimator, list of them or None
+        None is the default of the target.
+    X, y, **options
+        The data, as in ``read_problem``.
+    root : int
+        Seed of estimators that have none of their own.
+    """
+    if given is None:
+        data = read_problem([], X, y, **options)
+        return read_estimators(DEFAULT_ESTIMATORS[data.kind], root), data
+    estimators = read_estimators(given, root)
+    return estimators, read_problem([one.what for one in estimators], X, y, **options)
 
 
 def _display_names(selectors: Sequence[Any]) -> list[str]:

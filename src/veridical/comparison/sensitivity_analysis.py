@@ -45,7 +45,7 @@ def sensitivity(
     X: MatrixLike,
     y: LabelsLike,
     *,
-    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] | None = None,
     n_features_to_select: int | float | Literal["auto"] = "auto",
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,

@@ -133,9 +133,10 @@ def measured_size(
     Returns
     -------
     MeasuredSize or None
-        The range over the nearest designs. If none is near, or nothing was measured
-        with such splits or at such a level, over all designs with the nearest splits at
-        the nearest level. None where the test was not measured.
+        The range over the nearest designs, with these splits or with fewer and with
+        more folds. If none is near, or nothing was measured with such splits or at such
+        a level, over all designs with the nearest splits at the nearest level. None
+        where the test was not measured.
     """
     rows = [
         row
@@ -146,13 +147,39 @@ def measured_size(
         return None
     fewest = min(abs(row.n_selectors - n_selectors) for row in rows)
     rows = [row for row in rows if abs(row.n_selectors - n_selectors) == fewest]
-    like = min({_shape(row) for row in rows}, key=lambda one: _distance(one, shape))
-    rows = [row for row in rows if _shape(row) == like]
     level = min(ALPHAS, key=lambda one: abs(math.log(one / alpha)))
+    shapes = _bracketing({_shape(row) for row in rows}, shape)
     near = []
-    if like == shape and math.isclose(level, alpha):
-        near = find_near(rows, situation)
-    return size_range(near or rows, level, near=bool(near))
+    if shapes and math.isclose(level, alpha):
+        near = find_near([row for row in rows if _shape(row) in shapes], situation)
+    if near:
+        return size_range(near, level)
+    like = min({_shape(row) for row in rows}, key=lambda one: _distance(one, shape))
+    return size_range([row for row in rows if _shape(row) == like], level, near=False)
+
+
+def _bracketing(
+    measured: set[tuple[int, int]], shape: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return the measured shape that is the user's, or the two on either side of it.
+
+    Shapes on either side have the same number of repeats, and fewer and more folds.
+
+    Examples
+    --------
+    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (1, 7))
+    [(1, 5), (1, 10)]
+    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (1, 10))
+    [(1, 10)]
+    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (10, 7))
+    []
+    """
+    if shape in measured:
+        return [shape]
+    alike = sorted(one for one in measured if one[0] == shape[0])
+    fewer = [one for one in alike if one[1] < shape[1]]
+    more = [one for one in alike if one[1] > shape[1]]
+    return [fewer[-1], more[0]] if fewer and more else []
 
 
 def _shape(row: SizeRow) -> tuple[int, int]:
@@ -171,7 +198,8 @@ def size_range(
     """Return the range of sizes over some designs, with the median as rate."""
     sizes = [row.size(alpha) for row in rows]
     first = rows[0].design
-    folds = f"{first.n_folds} folds"
+    numbers = sorted({row.design.n_folds for row in rows})
+    folds = f"{' or '.join(map(str, numbers))} folds"
     if first.n_repeats > 1:
         folds = f"{first.n_repeats} x {folds}"
     designs = describe_designs([row.situation for row in rows])

@@ -17,14 +17,17 @@ from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Interval, Setting
 from veridical._core.repeating import repeatable
+from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, root_seed, seed_for
 from veridical._core.splits import describe_splits
 from veridical._core.table import Table
+from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, listed
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
     RandomStateLike,
+    ScoringLike,
     SelectorLike,
 )
 from veridical._core.validation import check_count
@@ -61,7 +64,10 @@ from veridical.comparison.testing import (
 )
 from veridical.comparison.verdicts import pair_verdicts
 from veridical.datasets import SOURCES
+from veridical.evaluation.engine import common_target
+from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.naming import read_cv
+from veridical.learning import DEFAULT_ESTIMATORS
 
 SOURCE_METHODS = ("truth", "in", "out")
 
@@ -72,11 +78,12 @@ def truth(
     source: str | Callable[..., tuple[Any, Any]],
     *,
     n_train: int,
-    estimator: EstimatorLike | Sequence[EstimatorLike] = "svm",
+    estimator: EstimatorLike | Sequence[EstimatorLike] | None = None,
     n_features_to_select: int | float | Literal["auto"] = "auto",
     n_sets: int = 100,
     n_test: int | None = None,
     methods: Iterable[str] = SOURCE_METHODS,
+    scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "paired-t",
     alpha: float = 0.05,
@@ -102,8 +109,8 @@ def truth(
         method ``test`` of the same kind, test sets are drawn from that.
     n_train : int
         Samples in a training set.
-    estimator : str, classifier or list of them, default="svm"
-        As in `compare`.
+    estimator : str, estimator, list of them or None
+        As in `compare`: None is the default of the kind of target.
     n_features_to_select : int, float or "auto", default="auto"
         Number of features that every selector must return, or a share of all in (0, 1];
         it replaces the number that a selector was made with. "auto" is the number that
@@ -115,6 +122,8 @@ def truth(
         Samples in a test set; as many as in a training set by default.
     methods : iterable of {"truth", "in", "out"}
         Protocols to run; all three by default.
+    scoring : str, callable or None
+        What counts, as in `compare`; None is accuracy, R² or concordance.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         Splits of IN and OUT, as in `compare`.
     test : str or function, default="paired-t"
@@ -176,10 +185,12 @@ def truth(
     check_count("n_test", n_test, 1)
     root = root_seed(random_state)
     named = make_pair(selectors, root)
-    sampler = SourceSampler(
-        draw, n_train, n_test if "truth" in methods else 0, cv, root
-    )
+    given = () if estimator is None else read_estimators(estimator, root)
+    kind = common_target([one.what for one in given])
+    n_drawn = n_test if "truth" in methods else 0
+    sampler = SourceSampler(draw, n_train, n_drawn, cv, root, kind or "auto")
     first, _ = sampler.draw(0)
+    scores = _leading_score(scoring, first)
     folds: Sequence[Any] | Splits = ()
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
@@ -188,9 +199,10 @@ def truth(
         check_fit(test, *folds.shape)
     design = Design(
         selectors=named,
-        estimators=read_estimators(estimator, root),
+        estimators=given or read_estimators(DEFAULT_ESTIMATORS[first.kind], root),
         n_features=read_n_features(n_features_to_select, named, first.n_features),
         methods=methods,
+        scores=scores,
     )
     n_splits = len(folds) + ("truth" in methods)
     announce_fits(progress, design, n_splits, n_sets)
@@ -198,7 +210,8 @@ def truth(
     results = workers((_one_set, (design, sampler, number)) for number in range(n_sets))
     settings = {
         **describe_design(design, alpha, root),
-        "cross-validation": f"{describe_splits(read_cv(cv))} on each data set",
+        "cross-validation": _describe_cv(cv, first),
+        **({"scoring": scores[0].label} if scores else {}),
         "n_sets": n_sets,
         "n_train": n_train,
         "n_test": n_test,
@@ -206,7 +219,22 @@ def truth(
     }
     counts = [result.classes for result in results]
     summary = _summarize(first, name or source_name, n_train, counts)
-    return _conclude(design, results, summary, test, alpha, settings)
+    scorings = tuple(describe_score(one, first, "mean of folds") for one in scores)
+    return _conclude(design, results, summary, test, alpha, settings, scorings)
+
+
+def _describe_cv(cv: Any, table: Table) -> str:
+    return f"{describe_splits(read_cv(cv, None, table.kind))} on each data set"
+
+
+def _leading_score(scoring: ScoringLike, table: Table) -> tuple[Score, ...]:
+    """Read the one score that the truth is about; nothing for the accuracy."""
+    scores = read_scoring(scoring, table.target)
+    if len(scores) > 1:
+        raise InputError(
+            f"scoring holds {len(scores)} scores, but the truth is about one; pass one."
+        )
+    return () if scores[0].is_accuracy else scores
 
 
 def make_pair(
@@ -242,6 +270,7 @@ class SourceSampler:
     n_test: int
     cv: Any
     root: int
+    kind: Kind | Literal["auto"] = "auto"
 
     def draw(self, number: int) -> tuple[Table, int]:
         """Draw one data set, training rows before test rows; count the training rows.
@@ -256,13 +285,15 @@ class SourceSampler:
             X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
             X, y = _concatenate(X, X_test), np.concatenate([y, y_test])
         try:
-            data = read_table(X, y, kind="classes")
+            data = read_table(X, y, kind=self.kind)
         except InputError as error:
             raise InputError(f"Data set {number} of the source: {error}") from error
         n_train = data.n_samples - self.n_test
-        if np.unique(data.y[:n_train]).size < 2:
+        if data.target.is_constant(slice(n_train)):
+            what = {"classes": "one class", "numbers": "one number"}
             raise InputError(
-                f"Data set {number} of the source has one class only; use a larger "
+                f"Data set {number} of the source has "
+                f"{what.get(data.kind, 'no event to learn from')} only; use a larger "
                 "n_train."
             )
         return data, n_train
@@ -327,7 +358,12 @@ def _summarize(
         label: sum(count.get(label, 0) for count in counts)
         for label in sorted(set().union(*counts))
     }
-    return DataSummary(name, n_train, first.n_features, classes, first.feature_names)
+    return replace(
+        first.summary(name),
+        n_samples=n_train,
+        classes=classes,
+        outcome="" if first.kind == "classes" else first.target.describe(),
+    )
 
 
 # -- all data sets -------------------------------------------------------------------
@@ -340,12 +376,22 @@ def _conclude(
     test: str,
     alpha: float,
     settings: Mapping[str, Setting],
+    scorings: tuple[ScoreInfo, ...] = (),
 ) -> Comparison:
     outcomes = [result.outcome for result in results]
     accuracy = {
         m: np.stack([outcome.accuracy[m] for outcome in outcomes], axis=2)
         for m in design.methods
     }
+    values = {
+        one.name: {
+            m: np.stack([outcome.values[one.name][m] for outcome in outcomes], axis=2)
+            for m in design.methods
+        }
+        for one in design.scores
+    }
+    score = next(iter(values.values()), accuracy)
+    info = scorings[0] if scorings else ACCURACY
     selected = {
         m: np.stack([outcome.chosen[m] for outcome in outcomes], axis=1)
         for m in design.methods
@@ -357,11 +403,11 @@ def _conclude(
     by_estimator: dict[str, dict[str, tuple[PairVerdict, ...]]] = {
         one: {} for one in estimators
     }
-    if "truth" in accuracy:
-        true = accuracy["truth"]
-        pairs["truth"] = _true_pairs(true.mean(axis=1), names, alpha)
+    if "truth" in score:
+        true = score["truth"]
+        pairs["truth"] = _true_pairs(true.mean(axis=1), names, alpha, info)
         for e, one in enumerate(estimators):
-            by_estimator[one]["truth"] = _true_pairs(true[:, e], names, alpha)
+            by_estimator[one]["truth"] = _true_pairs(true[:, e], names, alpha, info)
     record = Comparison(
         names=names,
         estimators=estimators,
@@ -371,11 +417,11 @@ def _conclude(
         selected=selected,
         pairs=pairs,
         by_estimator=by_estimator,
-        optimism=_optimism(accuracy, alpha),
-        bias_imbalance=say.bias_imbalance(accuracy),
+        optimism=_optimism(score, alpha, info),
+        bias_imbalance=say.bias_imbalance(score),
         recommendation="",
         set_verdicts={
-            m: _set_verdicts(accuracy[m], results, test, alpha)
+            m: _set_verdicts(score[m], results, test, alpha, info)
             for m in design.methods
             if m != "truth"
         },
@@ -384,18 +430,22 @@ def _conclude(
         alpha=float(alpha),
         settings=settings,
         independent_repeats=True,
+        scorings=scorings,
+        values=values,
     )
     return _with_truthfulness(record)
 
 
 def _true_pairs(
-    accuracy: FloatArray, names: Sequence[str], alpha: float
+    scores: FloatArray, names: Sequence[str], alpha: float, info: ScoreInfo
 ) -> tuple[PairVerdict, ...]:
-    """Test the accuracies of TRUTH, (2, n_sets, 1).
+    """Test the scores of TRUTH, (2, n_sets, 1).
 
     Its data sets are independent, so the paired t-test is right.
     """
-    test = on_accuracies(paired_t(*accuracy.reshape(2, -1), alpha=alpha))
+    found = paired_t(*scores.reshape(2, -1), alpha=alpha)
+    found = replace(found, greater_is_better=info.greater_is_better)
+    test = on_accuracies(found, info.high - info.low)
     return pair_verdicts([Verdict.from_test(test)], names, "none")
 
 
@@ -420,7 +470,8 @@ def _with_truthfulness(record: Comparison) -> Comparison:
     truthfulness = None
     if {"in", "out"} <= set(found):
         truthfulness = say.count_truths(true.winner, found, record.alpha)
-    wording = say.Wording(record.names, record.alpha, record.data.majority_share)
+    scoring = record.scoring
+    wording = say.Wording(record.names, record.alpha, scoring.chance, scoring)
     n_sets = record.accuracy["truth"].shape[2]
     return replace(
         record,
@@ -430,24 +481,31 @@ def _with_truthfulness(record: Comparison) -> Comparison:
 
 
 def _set_verdicts(
-    accuracy: FloatArray, results: list[SetResult], test: str, alpha: float
+    scores: FloatArray,
+    results: list[SetResult],
+    test: str,
+    alpha: float,
+    info: ScoreInfo,
 ) -> tuple[Winner, ...]:
-    a, b = accuracy.mean(axis=1)
+    a, b = scores.mean(axis=1)
     return tuple(
-        apply_test(test, a[i], b[i], result.geometry, alpha).winner
+        apply_test(test, a[i], b[i], result.geometry, alpha, scoring=info).winner
         for i, result in enumerate(results)
         if result.geometry is not None
     )
 
 
-def _optimism(accuracy: Mapping[str, FloatArray], alpha: float) -> tuple[Interval, ...]:
+def _optimism(
+    accuracy: Mapping[str, FloatArray], alpha: float, info: ScoreInfo
+) -> tuple[Interval, ...]:
     """Compute OUT minus IN over data sets, which are independent, with a t interval."""
     if not {"in", "out"} <= set(accuracy):
         return ()
     result = []
     for inside, outside in zip(accuracy["in"], accuracy["out"], strict=True):
         test = on_accuracies(
-            paired_t(outside.mean(axis=(0, 2)), inside.mean(axis=(0, 2)), alpha=alpha)
+            paired_t(outside.mean(axis=(0, 2)), inside.mean(axis=(0, 2)), alpha=alpha),
+            info.high - info.low,
         )
         result.append(Interval(test.mean_difference, *test.interval))
     return tuple(result)

@@ -10,7 +10,13 @@ import numpy as np
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
-from veridical._core.splits import CrossValidation, Split, describe_splits
+from veridical._core.splits import (
+    CrossValidation,
+    Split,
+    count_units,
+    describe_splits,
+    split_table,
+)
 from veridical._core.table import Table
 from veridical.comparison.significance import Geometry
 from veridical.evaluation import notes
@@ -21,13 +27,15 @@ from veridical.evaluation.naming import read_cv
 class Splits:
     """Training and test rows of every split, in order of repeat and fold.
 
-    They are partitions where every repeat tests every sample exactly once.
+    They are partitions where every repeat tests every sample exactly once. Where there
+    are groups, tests count these and not samples.
     """
 
     splits: tuple[Split, ...]
     n_repeats: int
     description: str
     partitions: bool
+    groups: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.splits)
@@ -50,9 +58,10 @@ class Splits:
     @property
     def geometry(self) -> Geometry:
         """What a significance test must know of the splits."""
+        n_train, n_test = count_units(self.splits, self.groups)
         return Geometry(
-            n_train=tuple(split.n_train for split in self.splits),
-            n_test=tuple(split.test.size for split in self.splits),
+            n_train=tuple(n_train.tolist()),
+            n_test=tuple(n_test.tolist()),
             n_repeats=self.shape[0],
             n_folds=self.shape[1],
             partitions=self.partitions,
@@ -91,8 +100,8 @@ def make_splits(
         If `cv` is not usable, or a training set would hold one class only.
     """
     part = table if n_rows is None else table.rows(slice(0, n_rows))
-    method = read_cv(cv, part.n_samples)
-    splits = method.split(part.labels, root)
+    method = read_cv(cv, part.n_samples, part.kind)
+    splits = split_table(method, part, root)
     if len(splits) < 2:
         raise InputError(
             f"cv yields {len(splits)} split(s), but a test needs at least 2; use more "
@@ -100,13 +109,21 @@ def make_splits(
         )
     notes.refuse_training_of_one_class(part, splits)
     if warn:
-        notes.warn_of_splits(method, part, splits, where=where, stacklevel=4)
+        notes.warn_of_splits(
+            method,
+            part,
+            splits,
+            is_accuracy=part.kind == "classes",
+            where=where,
+            stacklevel=4,
+        )
     tests = [split.test for split in splits]
     n_repeats = _count_repeats(tests, part.n_samples)
     return Splits(
         splits=tuple(splits),
         n_repeats=n_repeats,
-        description=describe_splits(method),
+        description=describe_splits(method, part),
+        groups=part.groups,
         partitions=_are_partitions(tests, part.n_samples, n_repeats),
     )
 

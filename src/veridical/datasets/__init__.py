@@ -5,6 +5,13 @@ from veridical.datasets.fetching import fetch
 from veridical.datasets.identifiers import find_groups_in_ids
 from veridical.datasets.loading import available, load, locate
 from veridical.datasets.monks import make_monks
+from veridical.datasets.outcomes import (
+    make_friedman,
+    make_linear_regression,
+    make_random_numbers,
+    make_random_survival,
+    make_survival,
+)
 from veridical.datasets.reading import read
 from veridical.datasets.sources import SOURCES, Source
 from veridical.datasets.synthetic import (
@@ -23,10 +30,15 @@ __all__ = [
     "load",
     "locate",
     "make_beta_bernoulli",
+    "make_friedman",
     "make_linear",
+    "make_linear_regression",
     "make_monks",
     "make_nonlinear",
     "make_random_labels",
+    "make_random_numbers",
+    "make_random_survival",
+    "make_survival",
     "read",
     "table_hash",
 ]

@@ -11,6 +11,7 @@ from contextlib import suppress
 from itertools import islice
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
@@ -122,6 +123,7 @@ def _parse(
             "quotation marks without a partner, or lines of blanks."
         )
     frame.columns = pd.Index(names, dtype=object)
+    frame = frame.copy()  # one block of memory for all numbers, not one per column
     return frame if separator == "," else _with_decimal_commas(frame, target)
 
 
@@ -191,6 +193,9 @@ def _find_separator(content: bytes, name: str) -> str:
 
 def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[int]]:
     """Return the first row and the line of each row; raise for unequal lengths."""
+    plain = _scan_unquoted(content, separator)
+    if plain is not None:
+        return plain
     lines: list[int] = []
     first: list[str] = []
     try:
@@ -211,3 +216,45 @@ def _scan(content: bytes, separator: str, name: str) -> tuple[list[str], list[in
             "never closed."
         ) from error
     return first, lines
+
+
+def _scan_unquoted(
+    content: bytes, separator: str
+) -> tuple[list[str], list[int]] | None:
+    """Do what `_scan` does where no field is quoted, a line is a row, and all is well.
+
+    Returns
+    -------
+    first : list of str
+        The fields of the first row.
+    lines : list of int
+        The line of each row, from 1.
+        None where fields may be quoted, or something is wrong that `_scan` reports.
+    """
+    if b'"' in content or b"\0" in content:
+        return None
+    if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
+        return None
+    letters = np.frombuffer(content, dtype=np.uint8)
+    ends = np.flatnonzero(letters == ord("\n"))
+    if not content.endswith(b"\n"):
+        ends = np.append(ends, len(content))
+    starts = np.concatenate([[0], ends[:-1] + 1])
+    separators = np.flatnonzero(letters == ord(separator))
+    bounds = np.searchsorted(separators, ends)
+    widths = np.diff(bounds, prepend=0) + 1
+    # A line without a separator is blank, or wrong in a table of several columns.
+    alone = np.flatnonzero(widths == 1)
+    if any(
+        content[a:b].strip() for a, b in zip(starts[alone], ends[alone], strict=True)
+    ):
+        return None
+    rows = np.flatnonzero(widths > 1)
+    if not rows.size or (widths[rows] != widths[rows[0]]).any():
+        return None
+    if (ends - starts).max() > _LONGEST:  # perhaps a field is, too
+        fields = np.sort(np.concatenate([separators, ends]))
+        if np.diff(fields, prepend=-1).max() > _LONGEST:
+            return None
+    first = content[starts[rows[0]] : ends[rows[0]]].decode().rstrip("\r")
+    return first.split(separator), (rows + 1).tolist()

@@ -7,12 +7,19 @@ from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray
 from veridical._core.seeds import as_generator
+from veridical._core.targets import Kind
 from veridical.datasets.monks import make_monks
+from veridical.datasets.outcomes import (
+    make_friedman,
+    make_linear_regression,
+    make_random_numbers,
+    make_random_survival,
+    make_survival,
+)
 from veridical.datasets.synthetic import (
     draw_from_rates,
     draw_rates,
@@ -38,6 +45,8 @@ class Source:
         Numbers of features, and of relevant features.
     n_samples : int
         A usual size, the one that ``load`` draws.
+    kind : {"classes", "numbers", "survival"}
+        Kind of the target.
     """
 
     name: str
@@ -47,6 +56,7 @@ class Source:
     n_samples: int
     _make: Callable[..., tuple[Any, ...]]
     _make_test: Callable[..., tuple[Any, ...]]
+    kind: Kind = "classes"
 
     def __call__(
         self,
@@ -64,7 +74,7 @@ class Source:
 
     def test(
         self, n_samples: int, *, random_state: Any = None
-    ) -> tuple[Any, NDArray[np.int64]]:
+    ) -> tuple[Any, NDArray[Any]]:
         """Draw test data, without the label noise of ``monks-3``."""
         X, y = self._make_test(n_samples=n_samples, random_state=random_state)
         return X, y
@@ -149,6 +159,58 @@ SOURCES: dict[str, Source] = {
             n_samples=200,
             _make=_make_beta_bernoulli,
             _make_test=_make_beta_bernoulli,
+        ),
+        Source(
+            "linear-regression",
+            "Normal features, 10 of 60 relevant; they explain half of the variance of "
+            "a number.",
+            n_features=60,
+            n_relevant=10,
+            n_samples=125,
+            _make=make_linear_regression,
+            _make_test=make_linear_regression,
+            kind="numbers",
+        ),
+        Source(
+            "friedman",
+            "Uniform features, 5 of 60 relevant; a number on a curved surface.",
+            n_features=60,
+            n_relevant=5,
+            n_samples=125,
+            _make=make_friedman,
+            _make_test=make_friedman,
+            kind="numbers",
+        ),
+        Source(
+            "random-numbers",
+            "5000 normal features, and numbers that are independent of them.",
+            n_features=5000,
+            n_relevant=0,
+            n_samples=50,
+            _make=make_random_numbers,
+            _make_test=make_random_numbers,
+            kind="numbers",
+        ),
+        Source(
+            "survival",
+            "Normal features, 10 of 60 relevant for the hazard; 30 % of the times are "
+            "censored.",
+            n_features=60,
+            n_relevant=10,
+            n_samples=200,
+            _make=make_survival,
+            _make_test=make_survival,
+            kind="survival",
+        ),
+        Source(
+            "random-survival",
+            "2000 normal features, and survival times that are independent of them.",
+            n_features=2000,
+            n_relevant=0,
+            n_samples=60,
+            _make=make_random_survival,
+            _make_test=make_random_survival,
+            kind="survival",
         ),
     )
 }

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator
-from veridical._core.splits import Split, read_rows
+from veridical._core.splits import Split, Units, read_rows, refuse_divided_groups
 from veridical._core.validation import check_count
 
 #: Weight of the outside accuracy: share of distinct samples in a bootstrap sample.
@@ -47,7 +47,8 @@ class Bootstrap632:
     ----------
     n_samples : int, default=50
         Number of bootstrap samples. With the same seed, fewer are a prefix of more:
-        ``scores[:10]`` are the terms of the estimate with 10 bootstrap samples.
+        ``scores[:10]`` are the terms of the estimate with 10 bootstrap samples. Where
+        there are groups, each is a draw of whole groups.
     plus : bool, default=False
         Whether to weigh by the rate of overfitting (.632+), which corrects .632 for
         estimators that overfit.
@@ -91,28 +92,38 @@ class Bootstrap632:
             return f"Bootstrap632(n_samples={self.n_samples}, plus={self.plus})"
         return f"Bootstrap632(plus={self.plus}, samples=<{self.n_samples} given>)"
 
-    def split(self, y: Any, random_state: Any = None) -> list[Split]:
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
         """Return the rows of every bootstrap sample, and those outside it."""
-        return self.draw(len(y), random_state)[0]
+        return self.draw(len(y), random_state, groups)[0]
 
-    def draw(self, n: int, random_state: Any = None) -> tuple[list[Split], int]:
+    def draw(
+        self, n: int, random_state: Any = None, groups: IntArray | None = None
+    ) -> tuple[list[Split], int]:
         """Draw the bootstrap samples; return also how many were drawn again.
 
-        One that holds every sample leaves nothing to test on, and is drawn again.
+        One that holds every sample leaves nothing to test on, and is drawn again. Of
+        samples that belong to groups, whole groups are drawn.
         """
-        if n < 2:
-            raise InputError("A bootstrap needs at least 2 samples.")
+        units = Units(n, groups)
+        if units.n < 2:
+            raise InputError(f"A bootstrap needs at least 2 {units.noun}.")
         if self.samples is not None:
-            return [_as_split(i, rows, n) for i, rows in enumerate(self.samples)], 0
+            given = [_as_split(i, rows, n) for i, rows in enumerate(self.samples)]
+            if groups is not None:
+                for i, split in enumerate(given):
+                    refuse_divided_groups(split, groups, f"samples[{i}]")
+            return given, 0
         rng = folds_generator(random_state)
         splits: list[Split] = []
         n_drawn = 0
         while len(splits) < self.n_samples:
-            rows = np.sort(rng.integers(n, size=n))
-            missed = np.flatnonzero(np.bincount(rows, minlength=n) == 0)
+            drawn = np.sort(rng.integers(units.n, size=units.n))
+            missed = np.flatnonzero(np.bincount(drawn, minlength=units.n) == 0)
             n_drawn += 1
             if missed.size:
-                splits.append(Split(missed, n, rows))
+                splits.append(units.split(missed, drawn))
         return splits, n_drawn - len(splits)
 
     @staticmethod
@@ -190,11 +201,19 @@ def leave_one_out_error(rows: IntArray, hits: NDArray[np.bool_], n: int) -> floa
     return float(np.mean(errors[tested] / times[tested]))
 
 
-def no_information_rate(codes: IntArray, predicted: IntArray, n_classes: int) -> float:
+def no_information_rate(
+    codes: IntArray,
+    predicted: IntArray,
+    n_classes: int,
+    weights: FloatArray | None = None,
+) -> float:
     """Compute the error if labels and predictions were independent: Σ p_l (1 − q_l)."""
-    shares = np.bincount(codes, minlength=n_classes) / len(codes)
+    total = len(codes) if weights is None else weights.sum()
+    shares = np.bincount(codes, weights, minlength=n_classes) / total
     # A prediction of an unknown class (−1) is never right.
-    named = np.bincount(predicted[predicted >= 0], minlength=n_classes) / len(codes)
+    known = predicted >= 0
+    part = None if weights is None else weights[known]
+    named = np.bincount(predicted[known], part, minlength=n_classes) / total
     return float(np.sum(shares * (1 - named)))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.utils import column_or_1d
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
 from veridical._core.parallel import Workers
@@ -18,9 +18,9 @@ from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table, refuse_missing_or_infinite
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
-from veridical._core.splits import Split, describe_splits
+from veridical._core.splits import Split, describe_splits, split_table
 from veridical._core.table import Table
-from veridical._core.types import CVLike, RandomStateLike
+from veridical._core.types import CVLike, GroupsLike, RandomStateLike
 from veridical.evaluation import notes
 from veridical.evaluation.conclusions import predicts_its_error
 from veridical.evaluation.engine import Procedure, evaluate_table
@@ -58,6 +58,7 @@ def correction(
     *,
     n_features_to_select: int = 10,
     model: str = "auto",
+    groups: GroupsLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -83,6 +84,8 @@ def correction(
     model : {"auto", "binary", "gaussian"}, default="auto"
         `BiasCorrectedNB` or `BiasCorrectedGaussianNB`; "auto" takes the binary one
         where there are categorical features, or features of 0 and 1 only.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, as in `estimate`.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How to split, as in `estimate`; every sample must be tested once.
     random_state : int, Generator, RandomState or None
@@ -114,7 +117,7 @@ def correction(
     True
     """
     X = X.toarray() if sparse.issparse(X) else X
-    table = read_table(X, column_or_1d(y), kind="classes", name=name)
+    table = read_table(X, column_or_1d(y), groups=groups, kind="classes", name=name)
     if table.n_classes != 2:
         raise InputError(
             f"y holds {table.n_classes} classes, but the probabilities can be compared "
@@ -125,7 +128,7 @@ def correction(
     chosen = _choose(table, model)
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
-    splits = method.split(table.labels, root)
+    splits = split_table(method, table, root)
     notes.refuse_training_of_one_class(table, splits)
     notes.warn_of_splits(method, table, splits, stacklevel=3)
     _check_tested_once(splits, table.n_samples)
@@ -144,11 +147,11 @@ def correction(
             table.labels, log_probability=logs, label=LABELS[kind]
         )
         losses[kind] = _losses(logs, truth)
-        whole = learner.fit(X, table.labels)
+        whole = learner.fit(table.source, table.labels)
         alphas[kind] = whole.alpha_
     pairs = (("corrected", "uncorrected"), ("sparse", "uncorrected"))
     differences = tuple(
-        _difference(first, second, losses)
+        _difference(first, second, losses, table.groups)
         for first, second in (*pairs, ("sparse", "corrected"))
     )
     dependence = measure_dependence(_retained_values(table, whole), truth)
@@ -168,7 +171,7 @@ def correction(
         believed,
         _verdict(tables, differences, dependence, believed),
         {
-            "cross-validation": describe_splits(method),
+            "cross-validation": describe_splits(method, table),
             "random_state": root,
             "table sha256": table.sha256(),
         },
@@ -216,13 +219,20 @@ def _losses(logs: FloatArray, truth: NDArray[np.bool_]) -> tuple[FloatArray, ...
 
 
 def _difference(
-    first: str, second: str, losses: dict[str, tuple[FloatArray, ...]]
+    first: str,
+    second: str,
+    losses: dict[str, tuple[FloatArray, ...]],
+    groups: IntArray | None,
 ) -> ScoreDifference:
     """Compare the scores of two models on the same samples."""
     found = []
     for a, b in zip(losses[first], losses[second], strict=True):
         gaps = a - b
-        found += [float(gaps.mean()), float(gaps.std(ddof=1) / np.sqrt(gaps.size))]
+        units = gaps - gaps.mean()
+        if groups is not None:
+            units = np.bincount(groups, units)
+        error = np.sqrt(units.size / (units.size - 1) * (units @ units)) / gaps.size
+        found += [float(gaps.mean()), float(error)]
     return ScoreDifference(first, second, *found)
 
 

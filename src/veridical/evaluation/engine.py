@@ -27,7 +27,7 @@ import pandas as pd
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.dummy import DummyClassifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import Binarizer, FunctionTransformer, Normalizer
@@ -42,24 +42,30 @@ from veridical._core.scoring import (
     Score,
     Scored,
     Scorer,
+    observed_of,
     pool_outputs,
+    pool_targets,
     read_scoring,
     score,
+    weighted_mean,
 )
 from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, read_rows, read_split
 from veridical._core.table import Table
+from veridical._core.targets import NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
+from veridical.learning.fitting import counted_rows, fit_rows
 from veridical.learning.many import (
     LeavesOneOut,
     fill_by_loop,
     has_predict_table,
     is_pairwise,
-    one_class_outputs,
+    predict_constant,
     predict_loop,
     predict_table,
 )
+from veridical.learning.outcomes import target_of
 from veridical.selection import SELECTORS
 
 #: Numbers in the rankings held at a time; more training sets make a new batch.
@@ -134,10 +140,12 @@ class Evaluation:
 
     Parameters
     ----------
-    predictions : list of int arrays of shape (n_sizes, n_test)
-        By split: predicted classes, as places among the sorted classes of y.
-    targets : list of int arrays of shape (n_test,)
-        By split: the true classes.
+    predictions : list of arrays of shape (n_sizes, n_test)
+        By split: predicted classes, as places among the sorted classes of y; numbers;
+        or risks, the greater, the sooner the event is expected.
+    targets : list of arrays of shape (n_test,)
+        By split: the true classes, as places; the true numbers; or, of survival,
+        ``veridical._core.survival_scores.Observed``.
     rankings : list of Ranked or None
         By split: the leading features, best first; None where nothing was selected, or
         the training set holds one class only.
@@ -155,10 +163,12 @@ class Evaluation:
         Scores, (n_sizes × n_splits), of scorers that need the fitted models.
     estimator : classifier, optional
         The estimator of the procedure.
+    weights : list of arrays of shape (n_test,), optional
+        By split: the weights of the test samples.
     """
 
-    predictions: list[IntArray]
-    targets: list[IntArray]
+    predictions: list[Any]
+    targets: list[Any]
     rankings: list[Ranked | None]
     seconds: float = 0.0
     applied: list[Any] = field(default_factory=list)
@@ -166,6 +176,7 @@ class Evaluation:
     classes: NDArray[Any] | None = None
     by_model: dict[str, list[Scored]] = field(default_factory=dict)
     estimator: Any = None
+    weights: list[FloatArray] | None = None
 
     @cached_property
     def hits(self) -> list[NDArray[np.bool_]]:
@@ -175,11 +186,17 @@ class Evaluation:
 
     def accuracies(self) -> FloatArray:
         """Compute the accuracy per size and split, (n_sizes, n_splits)."""
-        return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
+        if self.weights is None:
+            return np.stack([hits.mean(axis=1) for hits in self.hits], axis=1)
+        pairs = zip(self.hits, self.weights, strict=True)
+        return np.stack([weighted_mean(hits, w) for hits, w in pairs], axis=1)
 
     def pooled_accuracy(self) -> FloatArray:
         """Compute the accuracy per size, all splits together, (n_sizes,)."""
-        return np.concatenate(self.hits, axis=1).mean(axis=1)
+        pooled = np.concatenate(self.hits, axis=1)
+        if self.weights is None:
+            return pooled.mean(axis=1)
+        return weighted_mean(pooled, np.concatenate(self.weights))
 
     @property
     def all_outputs(self) -> list[Outputs]:
@@ -219,11 +236,12 @@ class Evaluation:
         else:
             response = score.response(self.estimator)
             n_sizes = len(self.predictions[0])
-            pairs = list(zip(self.targets, self.all_outputs, strict=True))
+            weights: Sequence[Any] = self.weights or [None] * len(self.targets)
+            parts = list(zip(self.targets, self.all_outputs, weights, strict=True))
             found = [
-                score.of_outputs(target, one.at(k), self.classes, response)
+                score.of_outputs(target, one.at(k), self.classes, response, w)
                 for k in range(n_sizes)
-                for target, one in pairs
+                for target, one, w in parts
             ]
         warned = tuple(dict.fromkeys(w for one in found for w in one.warned))
         reason = next((one.reason for one in found if one.reason), "")
@@ -241,10 +259,11 @@ class Evaluation:
         assert self.classes is not None
         pooled = pool_outputs([one.at(k) for one in self.all_outputs])
         return score.of_outputs(
-            np.concatenate(self.targets),
+            pool_targets(self.targets),
             pooled,
             self.classes,
             score.response(self.estimator),
+            None if self.weights is None else np.concatenate(self.weights),
         ).value
 
 
@@ -285,6 +304,7 @@ def evaluate(
     y: Any,
     splits: Iterable[Any],
     *,
+    sample_weight: Any = None,
     everything: Any = None,
     apply: Apply | None = None,
     scoring: ScoringLike = None,
@@ -306,11 +326,14 @@ def evaluate(
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The features. An estimator on a precomputed kernel, such as
         ``SVC(kernel="precomputed")``, gets the columns of the training samples.
-    y : array-like of shape (n_samples,)
-        The class labels.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels, numbers, or events and times; the estimators decide which.
     splits : iterable of (train, test)
         Row indices (repeats in training count) or boolean masks, as a scikit-learn
         splitter or ``split`` of a method gives them.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, for selection, fits and scores; a sample of weight 3
+        counts as three equal samples.
     everything : array-like of int, optional
         The samples that selection sees under OUT; all by default. The others serve as
         an independent test set.
@@ -357,7 +380,8 @@ def evaluate(
     >>> outside.pooled_accuracy().round(2).tolist()
     [0.83, 0.95]
     """
-    table = read_table(X, y, kind="classes", encoded=False)
+    kind = common_target([one.estimator for one in procedures]) or "auto"
+    table = read_table(X, y, sample_weight=sample_weight, kind=kind, encoded=False)
     n = table.n_samples
     rows = None if everything is None else read_rows(everything, n, "everything")
     return evaluate_table(
@@ -367,7 +391,7 @@ def evaluate(
         run=Workers(n_jobs),
         everything=rows,
         apply=apply,
-        scores=read_scoring(scoring, table.classes),
+        scores=read_scoring(scoring, table.target),
     )
 
 
@@ -411,7 +435,8 @@ def evaluate_table(
         everything = np.arange(table.n_samples)
     n_jobs = 0
     if isinstance(run, Workers) and apply is None:
-        n_jobs = count_jobs(procedures, splits, run)
+        corrected = table.blocks is not None
+        n_jobs = count_jobs(procedures, splits, run, corrected=corrected)
     with expected(run, n_jobs):
         rankings, seconds = _rank_all(
             procedures, table, splits, columns, everything, run
@@ -427,7 +452,10 @@ def evaluate_table(
             applied = _apply_all(procedures, table, splits, rankings, apply, run)
             predicted = [[] for _ in procedures]
             by_model = [{} for _ in procedures]
-    targets = [table.y[split.test] for split in splits]
+    targets = [observed_of(table.target, split.test, split.train) for split in splits]
+    weights = None
+    if table.weights is not None:
+        weights = [table.weights[split.test] for split in splits]
     return [
         Evaluation(
             [o.codes for o in predicted[p]] if one.responses else predicted[p],
@@ -439,9 +467,32 @@ def evaluate_table(
             table.classes,
             by_model[p],
             one.estimator,
+            weights,
         )
         for p, one in enumerate(procedures)
     ]
+
+
+def common_target(estimators: Sequence[Any]) -> Kind | None:
+    """Return the kind of target of some estimators; None where none of them says.
+
+    Raises
+    ------
+    InputError
+        If they learn different kinds.
+    """
+    found: dict[Kind, Any] = {}
+    for one in estimators:
+        kind = target_of(one)
+        if kind is not None:
+            found.setdefault(kind, one)
+    if len(found) > 1:
+        (a, first), (b, second), *_ = found.items()
+        raise InputError(
+            f"{type(first).__name__} learns {NAMES[a]}, but {type(second).__name__} "
+            f"learns {NAMES[b]}; use estimators for one kind of target."
+        )
+    return next(iter(found), None)
 
 
 def _with_responses(procedure: Procedure, scores: Sequence[Score]) -> Procedure:
@@ -471,7 +522,9 @@ def _score_models(
             part = replace(
                 procedure, sizes=() if size is None else (size,), responses=()
             )
-            (scored,) = _apply_all([part], table, splits, [rankings], apply, run)
+            (scored,) = _apply_all(
+                [part], table, splits, [rankings], apply, run, weighted=True
+            )
             found += [s._replace(value=one.sign * s.value) for s in scored]
         result[one.name] = found
     return result
@@ -488,20 +541,27 @@ def _parts(n_splits: int, run: Runner) -> list[IntArray]:
 
 
 def count_jobs(
-    procedures: Sequence[Procedure], splits: Sequence[Any], run: Workers
+    procedures: Sequence[Procedure],
+    splits: Sequence[Any],
+    run: Workers,
+    *,
+    corrected: bool = False,
 ) -> int:
     """Return the number of jobs of an evaluation, for progress."""
     selectors = {id(p.selector): p.selector for p in procedures}
     selectors.pop(id(None), None)
     n_sets = len(splits) + any(p.protocol == "out" for p in procedures)
     ranking = sum(1 if shares_work(one) else n_sets for one in selectors.values())
-    together = sum(_at_once(one) for one in procedures)
+    together = sum(_at_once(one, corrected) for one in procedures)
     return ranking + together + len(_parts(len(splits), run))
 
 
-def _at_once(procedure: Procedure) -> bool:
-    """Return whether an estimator on all features may predict all splits at once."""
-    if procedure.selects:
+def _at_once(procedure: Procedure, corrected: bool) -> bool:
+    """Return whether an estimator on all features may predict all splits at once.
+
+    Not where features are corrected: they differ from split to split then.
+    """
+    if procedure.selects or corrected:
         return False
     estimator = procedure.estimator
     if procedure.responses:
@@ -543,7 +603,11 @@ def _rank_all(
         # All samples first, so that the choice of a random selector on them does not
         # depend on the other protocols.
         keys = sorted(own, key=lambda key: key != first)
-        able = {key: own[key] for key in keys if np.ptp(table.y[own[key]])}
+        able = {
+            key: own[key]
+            for key in keys
+            if not table.target.is_constant(counted_rows(table, own[key]))
+        }
         for part in _ranking_parts(one.selector, list(able)):
             owners.append((id(one.selector), part))
             train_sets = [able[key] for key in part]
@@ -661,6 +725,11 @@ def rank(
     list of Ranked
         Features of the table, best first.
     """
+    if table.blocks is not None:  # each training set has its own correction
+        return [
+            rank(selector, table.corrected(rows), [rows], n_features, columns)[0]
+            for rows in train_sets
+        ]
     if columns is not None and hasattr(selector, "_accept"):
         selector._accept(table)  # messages have the indices of X
     if _uses_indices(selector):
@@ -681,7 +750,9 @@ def rank(
             for order in asked.rank_table(learned, train_sets[start : start + batch])
         ]
     else:
-        orders = asked.rank_many(shuffled.frame(), shuffled.y, list(train_sets))
+        y = shuffled.y if shuffled.kind == "classes" else shuffled.labels
+        given = {} if table.weights is None else {"sample_weight": table.weights}
+        orders = asked.rank_many(shuffled.frame(), y, list(train_sets), **given)
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
     if n_features is not None:
         for one in ranked:
@@ -723,6 +794,7 @@ def fit_selector(
     selector: Any, table: Table, rows: IntArray, n_features: int | None
 ) -> tuple[Any, Ranked]:
     """Fit a selector on some samples; return it with the features it chooses."""
+    table = table.corrected(rows)
     asked = set_size(clone(selector, safe=False), n_features)
     if hasattr(asked, "fit_table"):
         fitted = asked.fit_table(table.rows(rows))
@@ -731,7 +803,7 @@ def fit_selector(
         return fitted, Ranked(np.array(fitted.order_[:n_kept]), alpha)
     if not hasattr(selecting_step(asked), "get_support"):  # it has rank_many alone
         return asked, rank(selector, table, [rows], n_features)[0]
-    fitted = asked.fit(table.frame(rows), table.labels[rows])
+    fitted = fit_rows(asked, table, rows)
     places = _input_features(fitted, table)
     step = selecting_step(fitted)
     kept = np.asarray(step.get_support(indices=True), dtype=np.intp)
@@ -850,7 +922,8 @@ def _predict_all(
 ) -> list[list[Any]]:
     """Predict the test samples of every split by every procedure."""
     predicted: list[list[Any]] = [[None] * len(splits) for _ in procedures]
-    together = [p for p, one in enumerate(procedures) if _at_once(one)]
+    corrected = table.blocks is not None
+    together = [p for p, one in enumerate(procedures) if _at_once(one, corrected)]
     jobs: list[Job] = [
         (
             predict_table,
@@ -904,6 +977,13 @@ def _predict_splits(
     A subset is a set: its features are put in the order of the table, so that two
     selectors which choose the same features get the same model.
     """
+    if table.blocks is not None:
+        return [
+            _predict_splits(
+                table.corrected(split.train, split.test), [split], [some], [ranks]
+            )[0]
+            for split, some, ranks in zip(splits, procedures, rankings, strict=True)
+        ]
     found: list[list[Any]] = [[None] * len(some) for some in procedures]
     requests: dict[Any, _Request] = {}
     for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
@@ -948,14 +1028,13 @@ class _Request:
             return predict(self.estimator, table, splits, orders, self.sizes, responses)
         if self.sizes is None:  # a fast way, if there is one, had no answer
             return predict_loop(self.estimator, table, splits, responses=responses)
-        # One class only: no ranking.
-        same = [
-            np.full((len(self.sizes), len(split.test)), table.y[split.train[0]])
+        # A constant target, such as one class: no ranking.
+        return [
+            predict_constant(
+                table, split.train, (len(self.sizes), len(split.test)), responses
+            )
             for split in splits
         ]
-        if responses:
-            return [one_class_outputs(codes, table, responses) for codes in same]
-        return same
 
 
 def _order_and_sizes(
@@ -998,9 +1077,9 @@ def predict(
 
     Returns
     -------
-    list of int arrays of shape (n_sizes, n_test)
-        Predicted classes, as places among those of the table; `Outputs` where there
-        are `responses`.
+    list of arrays of shape (n_sizes, n_test)
+        Predicted classes, as places among those of the table; numbers or risks for
+        other targets; `Outputs` where there are `responses`.
     """
     request = (estimator, table, splits, orders, sizes, responses)
     return fill_by_loop(predict_table(*request), *request)
@@ -1014,15 +1093,28 @@ def _apply_all(
     table: Table,
     splits: Sequence[Split],
     rankings: Sequence[Sequence[Ranked | None]],
-    apply: Apply,
+    apply: Callable[..., Any],
     run: Runner,
+    *,
+    weighted: bool = False,
 ) -> list[list[Any]]:
-    """Fit every procedure on every split, and apply a function to the models."""
+    """Fit every procedure on every split, and apply a function to the models.
+
+    Where it is `weighted`, the function also gets the weights of the test samples, if
+    there are any.
+    """
     parts = _parts(len(splits), run)
     jobs: list[Job] = [
         (
             _apply_to_splits,
-            (one, table, [splits[s] for s in part], [ranked[s] for s in part], apply),
+            (
+                one,
+                table,
+                [splits[s] for s in part],
+                [ranked[s] for s in part],
+                apply,
+                weighted,
+            ),
         )
         for one, ranked in zip(procedures, rankings, strict=True)
         for part in parts
@@ -1039,35 +1131,52 @@ def _apply_to_splits(
     table: Table,
     splits: Sequence[Split],
     rankings: Sequence[Ranked | None],
-    apply: Apply,
+    apply: Callable[..., Any],
+    weighted: bool = False,
 ) -> list[Any]:
     results = []
     paired = is_pairwise(procedure.estimator)
+    given = table
     for split, ranked in zip(splits, rankings, strict=True):
+        table = given.corrected(split.train, split.test)
         columns = split.train if paired else None
         if ranked is not None:
             order, _ = _order_and_sizes(procedure, ranked)
             columns = columns if order is None else np.sort(order)
         model = _fit(procedure.estimator, table, split.train, columns)
         X, y = table.frame(split.test, columns), table.labels[split.test]
-        results.append(apply(model, X, y))
+        if weighted and table.weights is not None:
+            results.append(apply(model, X, y, table.weights[split.test]))
+        else:
+            results.append(apply(model, X, y))
     return results
 
 
 def _score(
-    scorer: Scorer, classes: NDArray[Any], model: Any, X: Any, y: NDArray[Any]
+    scorer: Scorer,
+    classes: NDArray[Any],
+    model: Any,
+    X: Any,
+    y: NDArray[Any],
+    weights: FloatArray | None = None,
 ) -> Scored:
-    return score(scorer, model, X, y, classes)
+    return score(scorer, model, X, y, classes, weights)
 
 
 def _fit(
     estimator: Any, table: Table, train: IntArray, columns: IntArray | None
 ) -> Any:
-    X, y = table.frame(train, columns), table.labels[train]
-    if not np.ptp(table.y[train]):
+    counted = counted_rows(table, train)
+    if table.target.is_constant(counted):
         # Many estimators raise for one class; predicting it is all there is to learn.
-        return DummyClassifier(strategy="most_frequent").fit(np.zeros((len(y), 1)), y)
-    return clone(estimator).fit(X, y)
+        if table.kind == "classes":
+            dummy: Any = DummyClassifier(strategy="most_frequent")
+        else:
+            dummy = DummyRegressor()
+        y = table.labels[counted]
+        y = y if table.kind != "survival" else np.zeros(len(y))
+        return dummy.fit(np.zeros((len(y), 1)), y)
+    return fit_rows(estimator, table, train, columns)
 
 
 # -- from a user's pipeline to a procedure -------------------------------------------
@@ -1112,6 +1221,8 @@ def as_procedure(estimator: Any, table: Table) -> tuple[Procedure, Table]:
         for _, step in clone(estimator).steps[:place]
         if step is not None and not isinstance(step, str)
     ]
+    if before and table.blocks is not None:
+        return whole  # features are corrected before they are transformed
     X = table.source
     for step in before:
         X = step.fit_transform(X, table.labels)

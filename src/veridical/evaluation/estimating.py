@@ -15,7 +15,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import DataSummary, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import (
@@ -24,6 +23,7 @@ from veridical._core.scoring import (
     Score,
     ScoreInfo,
     read_scoring,
+    weighted_mean,
 )
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.splits import (
@@ -31,16 +31,23 @@ from veridical._core.splits import (
     CrossValidation,
     Method,
     Split,
+    count_units,
+    describe_groups,
+    split_table,
 )
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
+    WeightsLike,
 )
 from veridical.evaluation import notes
 from veridical.evaluation.bootstrap import (
@@ -59,10 +66,12 @@ from veridical.evaluation.engine import (
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
 from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.units import Spread, describe_weights
+from veridical.preparation.blocks import describe_blocks
 
 
 @repeatable
@@ -71,6 +80,10 @@ def estimate(
     X: MatrixLike,
     y: LabelsLike,
     *,
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     cv: CVLike = 10,
     scoring: ScoringLike = None,
     random_state: RandomStateLike = None,
@@ -78,31 +91,54 @@ def estimate(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Estimate:
-    """Estimate the accuracy of a classifier on new samples.
+    """Estimate the accuracy, the R² or the concordance of an estimator on new samples.
 
     Parameters
     ----------
-    estimator : str or classifier
-        A name from ``veridical.learning.ESTIMATORS``, or any scikit-learn classifier or
-        pipeline. It is cloned, never fitted itself. A selector in the pipeline is
-        refitted on every training set, by ``rank_many`` where that takes less time.
+    estimator : str or classifier, regressor or survival estimator
+        A name from ``veridical.learning.ESTIMATORS``, or any scikit-learn classifier,
+        regressor or pipeline, or an estimator of scikit-survival. It is cloned, never
+        fitted itself. A selector in the pipeline is refitted on every training set, by
+        ``rank_many`` where that takes less time.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data, in any form that the estimator takes.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels for a classifier; numbers for a regressor; for a survival estimator
+        events and times, as scikit-survival takes them, or a frame with the two.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, of one patient, site or plate: the group of every
+        sample, or the column of a data frame X with it, which is then no feature.
+        Groups are never divided between training and test set, and are the units of
+        permutations, bootstraps and intervals. Of nested groups, several columns, the
+        outermost first, as in ``["site", "patient"]``.
+    sample_weight : array-like of shape (n_samples,) or str, optional
+        Weights of the samples, or the column of a data frame X with them. A sample of
+        weight 3 counts as three equal samples, in selection, fits and scores.
+    batch : column name or index, array-like of shape (n_samples,), ComBat or None
+        The batch of every sample: a site, a scanner, a plate. A column of X is taken
+        out of the features. Numeric features are corrected by
+        `veridical.preparation.ComBat`, which is fitted on the training samples of
+        every split; pass ``ComBat("site", parametric=False)`` to change how.
+    covariates : list of column names or indices, array-like, Residualize or None
+        Columns of X, which are taken out of the features, or values, one row per
+        sample. Their linear effect on numeric features, learned on the training
+        samples of every split, is subtracted, after the correction of batches, which
+        keeps it.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
-        How to split: a number of stratified folds, repeats and folds such as "5x2", the
-        name of a method such as "loo" or "boot632+" (see `METHODS`), or the method.
+        How to split: a number of folds (stratified by class, or by event for survival
+        times), repeats and folds such as "5x2", the name of a method such as "loo" or
+        "boot632+" (see `METHODS`), or the method.
         Here `Bootstrap632` is the .632 or .632+ estimate; all other verbs use its
         splits alone, and test the samples outside each bootstrap sample.
     scoring : str, callable, list or mapping of these, or None
         A score by its name, such as "roc_auc", "sensitivity@0.3" or "log_loss", any
         other scorer of scikit-learn, or ``scorer(estimator, X, y)``. Of several, all
         computed from the same predictions, the first leads and the rest are `others`.
-        None is accuracy. Means over samples (accuracy, log loss, Brier score) are
-        pooled over all test samples, other scores are averaged over the splits on which
-        they are defined; ``Estimate.scoring.averaging`` says which. A loss is a
-        positive number, of which less is better.
+        None is accuracy for classes, R² for numbers and Harrell's concordance for
+        survival times. Means over samples (accuracy, log loss, Brier score, absolute
+        error) are pooled over all test samples, other scores are averaged over the
+        splits on which they are defined; ``Estimate.scoring.averaging`` says which. A
+        loss is a positive number, of which less is better.
     random_state : int, numpy generator or None
         Decides the splits, and is the seed of the estimator unless it has its own. None
         draws a new seed, which ``Estimate.random_state`` shows.
@@ -124,7 +160,8 @@ def estimate(
     Raises
     ------
     InputError
-        For fewer than two classes, more folds than samples, and the like.
+        For fewer than two classes, a constant target, times that are not positive, more
+        folds than samples, and the like.
 
     Warns
     -----
@@ -159,14 +196,25 @@ def estimate(
     >>> [round(bound, 2) for bound in found.interval(confidence=0.95)]
     [0.91, 0.98]
     """
-    table = read_table(X, y, kind="classes", name=name, encoded=False)
-    chosen = read_cv(cv, table.n_samples)
     root = root_seed(random_state)
     learner = seeded(read_estimator(estimator), root)
-    scores = read_scoring(scoring, table.classes)
+    table = read_problem(
+        [learner],
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        name=name,
+        encoded=False,
+        batch=batch,
+        covariates=covariates,
+    )
+    chosen = read_cv(cv, table.n_samples, table.kind)
+    method = chosen.describe() + describe_groups(table)
+    scores = read_scoring(scoring, table.target)
     common: dict[str, Any] = {
         "estimator": label_of(estimator),
-        "method": chosen.describe(),
+        "method": method,
         "random_state": root,
         "data": _summary(table, name),
     }
@@ -177,9 +225,11 @@ def estimate(
         found = _by_splits(chosen, learner, table, scores, root, run)
     settings: dict[str, Setting] = {
         "estimator": one_line(learner),
-        "method": chosen.describe(),
+        "method": method,
+        **describe_weights(table),
         "scoring": ", ".join(one["scoring"].full_label for one in found),
         "random_state": root,
+        **describe_blocks(table),
         **_hash(table),
     }
     made = [
@@ -207,7 +257,7 @@ def _by_splits(
     run: Workers,
 ) -> list[dict[str, Any]]:
     """Evaluate once, and return the fields of one estimate per score."""
-    splits = method.split(table.labels, root)
+    splits = split_table(method, table, root)
     announce(run.progress, learner, len(splits))
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
@@ -235,11 +285,9 @@ def _of_score(
     details: dict[str, float] = {}
     if score.is_accuracy:
         predicted = [codes[0] for codes in found.predictions]
-        tests = [split.test for split in splits]
-        hits, scores = _hits(table, tests, predicted)
-        value = float(np.count_nonzero(hits) / len(hits))
+        scores, value = found.accuracies()[0], float(found.pooled_accuracy()[0])
         info = describe_score(score, table, "pooled")
-        details["mean_of_splits"] = float(scores.mean())
+        details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += notes.on_predictions(method, table, splits, predicted)
     else:
         scored = found.scored(score)
@@ -252,7 +300,12 @@ def _of_score(
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
     later = None
-    if score.is_accuracy and isinstance(method, CrossValidation):
+    if (
+        score.is_accuracy
+        and isinstance(method, CrossValidation)
+        and table.groups is None
+        and table.weights is None
+    ):
         later = DeferredNestedCV(
             {
                 "estimator": learner,
@@ -265,12 +318,20 @@ def _of_score(
             }
         )
     situation = None
-    if score.is_accuracy and not isinstance(method, CompleteCV):
+    if (
+        score.is_accuracy
+        and not isinstance(method, CompleteCV)
+        and table.groups is None
+        and table.weights is None
+    ):
         situation = _situation(table, learner, value)
     measured = coverage_of(splits, situation) if situation else {}
     n_shared = count_shared(score, table, splits)
+    hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {
-        **_from_scores(method, splits, value, scores, info, measured, n_shared),
+        **_from_scores(
+            method, splits, value, scores, info, measured, n_shared, table, hits
+        ),
         "details": details,
         "notes": tuple(remarks),
         "nested": later,
@@ -279,8 +340,7 @@ def _of_score(
 
 def describe_score(score: Score, table: Table, averaging: Averaging) -> ScoreInfo:
     """Describe a score of a table, with what guessing reaches there."""
-    counts = np.bincount(table.y, minlength=table.n_classes)
-    return score.info(table.classes, counts / counts.sum(), averaging)
+    return score.info_for(table.target, averaging, table.weights)
 
 
 def count_shared(score: Score, table: Table, splits: Sequence[Split]) -> int:
@@ -305,6 +365,7 @@ def accuracy_of_hits(
     situation: Situation,
     *,
     random_state: int,
+    table: Table | None = None,
 ) -> Estimate:
     """Make an estimate from predictions that were made elsewhere.
 
@@ -320,17 +381,31 @@ def accuracy_of_hits(
         The table and the estimator.
     random_state : int
         The seed of the splits.
+    table : Table, optional
+        The samples, whose groups and weights count.
 
     Returns
     -------
     Estimate
         As `estimate` returns it, without the interval that takes more fits.
     """
-    pooled = np.concatenate(hits)
-    scores = np.array([one.mean() for one in hits])
-    value = float(pooled.mean())
-    measured = coverage_of(splits, situation._replace(accuracy=value))
-    found = _from_scores(method, splits, value, scores, ACCURACY, measured)
+    weights = None if table is None else table.weights
+    parts = [None if weights is None else weights[split.test] for split in splits]
+    scores = np.array(
+        [weighted_mean(one, w) for one, w in zip(hits, parts, strict=True)]
+    )
+    tested = np.concatenate([split.test for split in splits])
+    value = float(
+        weighted_mean(
+            np.concatenate(hits), None if weights is None else weights[tested]
+        )
+    )
+    measured = {}
+    if table is None or (table.groups is None and table.weights is None):
+        measured = coverage_of(splits, situation._replace(accuracy=value))
+    found = _from_scores(
+        method, splits, value, scores, ACCURACY, measured, 0, table, hits
+    )
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"
     }
@@ -340,7 +415,7 @@ def accuracy_of_hits(
         estimator=situation.estimator,
         method=method.describe(),
         random_state=random_state,
-        details={"mean_of_splits": float(scores.mean())},
+        details={"mean_of_splits": float(np.nanmean(scores))},
     )
 
 
@@ -386,7 +461,7 @@ def estimate_of_score(
     scores, value = scored.splits[size], float(scored.values[size])
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
-    fields = _from_scores(method, splits, value, scores, info, {}, n_shared)
+    fields = _from_scores(method, splits, value, scores, info, {}, n_shared, table)
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
     return Estimate(
@@ -409,21 +484,31 @@ def _from_scores(
     info: ScoreInfo,
     measured: Mapping[str, Coverage],
     n_shared: int = 0,
+    table: Table | None = None,
+    hits: Sequence[NDArray[np.bool_]] | None = None,
 ) -> dict[str, Any]:
     """Compute spread, valid intervals and their coverage from the scores of splits."""
     is_accuracy = info.is_accuracy
-    assumes = _assumes(method, splits, splits[0].n_rows, is_accuracy, scores)
-    if n_shared and not vary(scores[~np.isnan(scores)]) and not _overlap(splits):
+    groups = None if table is None else table.groups
+    n_train, n_units_tested = count_units(splits, groups)
+    spread = None
+    if table is not None and (groups is not None or table.weights is not None):
+        spread = Spread.of_hits(table, splits, hits if is_accuracy else None)
+    assumes = _assumes(
+        method, splits, splits[0].n_rows, is_accuracy, scores, n_units_tested, spread
+    )
+    is_equal = n_shared and not vary(scores[~np.isnan(scores)])
+    if is_equal and spread is None and not _overlap(splits):
         assumes["exact"] = ASSUMES["exact"]
-    sizes = [(len(split.test), split.n_train) for split in splits]
-    mean_test, mean_train = np.mean(sizes, axis=0)
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
     return {
         "value": value,
         "std": _std(scores, value, n_test, is_accuracy),
         "scores": scores,
         "n_test": n_test,
-        "test_share": float(mean_test / mean_train),
+        "test_share": float(n_units_tested.mean() / n_train.mean()),
+        "n_units": 0 if spread is None else spread.n_units,
+        "n_effective": 0.0 if spread is None else spread.n_effective,
         "assumes": assumes,
         "coverage": {k: c for k, c in measured.items() if k in assumes},
         "scoring": info,
@@ -442,13 +527,18 @@ def _assumes(
     n: int,
     is_accuracy: bool,
     scores: FloatArray,
+    n_units_tested: IntArray,
+    spread: Spread | None,
 ) -> dict[str, str]:
     """Return the valid kinds of interval, with the assumptions of each."""
     if _overlap(splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}
-    if is_accuracy:
+    if is_accuracy and spread is not None:
+        if spread.n_units > 1:
+            result["cluster-wilson"] = ASSUMES["cluster-wilson"]
+    elif is_accuracy:
         times = np.bincount(
             np.concatenate([split.test for split in splits]), minlength=n
         )
@@ -465,6 +555,8 @@ def _assumes(
     # Scores of single samples are not normal, and those of all subsets not random;
     # scores that are all equal have no spread for an interval.
     is_random = min(sizes) > 1 and not isinstance(method, CompleteCV)
+    if max(n_units_tested) == 1 and len(splits) > 1:
+        is_random = False  # one group at a time: nothing of the spread within folds
     if is_random and vary(scores[~np.isnan(scores)]):
         result["corrected-t"] = ASSUMES["corrected-t"]
     elif is_accuracy and not result:
@@ -488,7 +580,7 @@ def _by_bootstrap(
             ".632+ is defined for accuracy only, whose no-information rate is known; "
             "use Bootstrap632(plus=False) with this scoring."
         )
-    splits, n_redrawn = method.draw(len(table), root)
+    splits, n_redrawn = method.draw(len(table), root, table.groups)
     remarks = notes.warn_of_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
@@ -512,12 +604,12 @@ def _bootstrap_score(
 ) -> dict[str, Any]:
     """Compute the fields of the bootstrap estimate of one score."""
     remarks = list(remarks)
-    everything = np.arange(len(table))
     tests = [split.test for split in splits]
     info = describe_score(score, table, "mean of folds")
     if score.is_accuracy:
         predicted = [codes[0] for codes in found.predictions]
-        hits, all_scores = _hits(table, [*tests, everything], predicted)
+        hits = np.concatenate([one[0] for one in found.hits])
+        all_scores = found.accuracies()[0]
     else:
         scored = found.scored(score)
         warn_once(scored.warned)
@@ -533,7 +625,9 @@ def _bootstrap_score(
     if score.is_accuracy:
         n = len(table)
         error = leave_one_out_error(np.concatenate(tests), hits[:-n], n)
-        gamma = no_information_rate(table.y, predicted[-1], table.n_classes)
+        gamma = no_information_rate(
+            table.y, predicted[-1], table.n_classes, table.weights
+        )
         parts = plus_error(1 - resubstitution, 1 - details["outside"], gamma)
         details |= {
             "outside_by_sample": 1 - error,
@@ -596,8 +690,16 @@ def _summary(table: Table, name: str | None) -> DataSummary | None:
         return None
     if first is None:
         return table.summary(name)
-    names, counts = first.shown_names, table.target.counts()
-    return DataSummary(name or "the data", table.n_samples, len(names), counts, names)
+    names, target = first.shown_names, table.target
+    return DataSummary(
+        name or "the data",
+        table.n_samples,
+        len(names),
+        target.counts(),
+        names,
+        target.kind,
+        target.describe(),
+    )
 
 
 def _situation(table: Table, learner: Any, accuracy: float) -> Situation | None:
@@ -618,23 +720,13 @@ def _hash(table: Table) -> dict[str, str]:
         return {}
 
 
-def _hits(
-    table: Table, tests: Sequence[IntArray], predicted: Sequence[IntArray]
-) -> tuple[NDArray[np.bool_], FloatArray]:
-    """Return which predictions are right, and the share of them per split."""
-    hits = np.concatenate(predicted) == table.y[np.concatenate(tests)]
-    sizes = np.array([len(test) for test in tests])
-    starts = np.cumsum(sizes) - sizes
-    return hits, np.add.reduceat(hits, starts, dtype=np.intp) / sizes
-
-
 def _defined(value: float, reason: str) -> float:
     """Return a score; raise if it is not defined on any split."""
     if math.isnan(value):
         raise InputError(
-            "The score is not defined on any test set: each lacks a class, or there "
-            f"is another reason{f' ({reason})' if reason else ''}. Use larger or "
-            "stratified test sets, or another scoring."
+            "The score is not defined on any test set"
+            f"{f': {reason}' if reason else ''}. Use larger or stratified test sets, "
+            "or another scoring."
         )
     return value
 

@@ -28,6 +28,9 @@ ASSUMES = {
     "data does not change its predictions. An unstable estimator makes it too narrow",
     "corrected-t": "scores of splits are normal, and any two correlate as their "
     "training sets overlap (Nadeau and Bengio)",
+    "cluster-wilson": "groups (with weights: samples) are independent draws, and the "
+    "estimator is stable. It is Wilson's interval for the effective number of samples, "
+    "which the spread between groups gives (Korn and Graubard; Dean and Pagano)",
     "exact": "test samples of the class are independent draws, and the estimator is "
     "stable. The scores of the splits do not vary, so nothing is known of their spread",
     "nested": "nothing of the estimator; the variance is itself estimated by nested "
@@ -35,15 +38,15 @@ ASSUMES = {
 }
 
 
-def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
+def wilson(accuracy: float, n_test: float, confidence: float = 0.95) -> Bounds:
     """Compute Wilson's score interval of an accuracy on independent test samples.
 
     Parameters
     ----------
     accuracy : float
         Share of correct predictions.
-    n_test : int
-        Number of test samples.
+    n_test : float
+        Number of test samples, or the number that they are worth.
     confidence : float, default=0.95
         How often such an interval should cover the true accuracy.
 
@@ -60,6 +63,39 @@ def wilson(accuracy: float, n_test: int, confidence: float = 0.95) -> Bounds:
     [0.562, 0.809]
     """
     return wilson_bounds(accuracy, n_test, normal_quantile(confidence))
+
+
+def cluster_wilson(
+    accuracy: float, n_effective: float, n_units: int, confidence: float = 0.95
+) -> Bounds:
+    """Compute Wilson's interval of an accuracy on groups of test samples.
+
+    Parameters
+    ----------
+    accuracy : float
+        Share of correct predictions.
+    n_effective : float
+        Number of independent samples that would vary as much; see
+        `veridical.evaluation.units.Spread`.
+    n_units : int
+        Number of groups, at least two. The spread between few groups is itself
+        uncertain, for which the quantile of Student's t with one degree of freedom less
+        allows.
+    confidence : float, default=0.95
+        Nominal coverage.
+
+    References
+    ----------
+    .. [1] E. L. Korn and B. I. Graubard, "Confidence intervals for proportions with
+       small expected number of positive counts estimated from survey data", Survey
+       Methodology 24, 1998.
+    .. [2] N. Dean and M. Pagano, "Evaluating confidence interval methods for binomial
+       proportions in clustered surveys", Journal of Survey Statistics and Methodology
+       3, 2015.
+    """
+    tail = (1 + _check_confidence(confidence)) / 2
+    quantile = float(stats.t.ppf(tail, n_units - 1))
+    return wilson_bounds(accuracy, n_effective, quantile)
 
 
 def clopper_pearson(share: float, n: int, confidence: float = 0.95) -> Bounds:
@@ -193,6 +229,10 @@ def interval_of(
         )
     kind = default_interval(estimate) if kind is None else kind
     check_kind(estimate, kind)
+    if kind == "cluster-wilson":
+        return cluster_wilson(
+            estimate.value, estimate.n_effective, estimate.n_units, confidence
+        )
     if kind == "wilson":
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "exact":
@@ -201,6 +241,9 @@ def interval_of(
         bounds = estimate.nested.result().interval(confidence)
         return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)
     bounds = corrected_t(known_scores(estimate), estimate.test_share, confidence)
+    if estimate.metric == "accuracy" and estimate.n_units:
+        low, high = wilson(estimate.value, estimate.n_effective, confidence)
+        return no_narrower(bounds, high - low)
     if estimate.metric == "accuracy":
         return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)
     return clip(bounds, estimate.score_range)

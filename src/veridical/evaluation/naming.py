@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
@@ -22,6 +23,7 @@ from veridical._core.splits import (
     Resubstitution,
     Splitter,
 )
+from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, show
 from veridical.evaluation.bootstrap import Bootstrap632
 
@@ -89,16 +91,18 @@ def make_method(name: str) -> Method:
     )
 
 
-def read_cv(cv: Any, n_samples: int | None = None) -> Method:
+def read_cv(cv: Any, n_samples: int | None = None, kind: Kind = "classes") -> Method:
     """Turn ``cv=`` into a method, in every verb alike.
 
     Parameters
     ----------
     cv : int, str, method, scikit-learn splitter or iterable of (train, test)
-        What the user passed; a number, or a text of digits, is that many stratified
-        folds.
+        What the user passed; a number, or a text such as "10" or "10x5", means folds
+        that are stratified by class or by event, and shuffled for numbers.
     n_samples : int, optional
         Number of samples to split, where known: more folds are an error.
+    kind : {"classes", "numbers", "survival"}, default="classes"
+        Kind of the target.
 
     Raises
     ------
@@ -124,6 +128,9 @@ def read_cv(cv: Any, n_samples: int | None = None) -> Method:
         method = CrossValidation(int(cv))
     else:
         method = cv if isinstance(cv, Method) else _as_splitter(cv)
+    asked = isinstance(cv, (str, Integral))
+    if asked and kind == "numbers" and isinstance(method, CrossValidation):
+        method = replace(method, stratified=False)
     if isinstance(method, CrossValidation) and method.n_folds > (n_samples or math.inf):
         raise InputError(_impossible_folds(method.n_folds, n_samples))
     return method

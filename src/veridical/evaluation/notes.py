@@ -16,7 +16,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent
-from veridical._core.scoring import ScoreInfo
+from veridical._core.scoring import SCORES, ScoreInfo
 from veridical._core.splits import (
     CrossValidation,
     LeaveOut,
@@ -34,6 +34,12 @@ from veridical.evaluation.intervals import say_equal, vary
 _MEMORISED = 0.1
 #: Difference of two error rates that rounding alone can cause.
 _ROUNDING = 1e-12
+#: What a test set lacks where a score is not defined.
+LACKING: dict[Any, str] = {
+    "classes": "lack a class that it needs",
+    "numbers": "hold one sample, or one number only",
+    "survival": "hold no two samples that are known to differ in their time",
+}
 #: End of a note about an estimator that ignores the features.
 _UNLEARNED = "nothing was learned."
 
@@ -42,10 +48,6 @@ def on_splits(
     method: Method, table: Table, splits: Sequence[Split], is_accuracy: bool
 ) -> list[str]:
     """Note test samples in training sets, and classes too small for the splits."""
-    n_classes = table.n_classes
-    present = class_counts(splits, table.y, n_classes) > 0
-    lacking = np.count_nonzero(~present, axis=0)
-    one_class = np.count_nonzero(present.sum(axis=1) == 1)
     notes = []
     shared = sum(split.overlaps for split in splits)
     if shared and not isinstance(method, Resubstitution):
@@ -55,6 +57,11 @@ def on_splits(
             f"{len(splits)} splits, so the {what} is optimistic; use splits whose "
             "training and test sets have no sample in common."
         )
+    if table.kind != "classes":
+        return notes + _on_outcomes(method, table, splits)
+    present = class_counts(splits, table.y, table.n_classes) > 0
+    lacking = np.count_nonzero(~present, axis=0)
+    one_class = np.count_nonzero(present.sum(axis=1) == 1)
     if lacking.any():
         worst = int(lacking.argmax())
         others = np.count_nonzero(lacking) - 1
@@ -72,7 +79,8 @@ def on_splits(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
             "that class is predicted, whatever the estimator."
         )
-    sizes = np.bincount(table.y)
+    sizes = _units_of_classes(table)
+    noun = "sample(s)" if table.groups is None else "group(s)"
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
@@ -80,8 +88,38 @@ def on_splits(
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
                 f"Class {show(table.classes[smallest])} has {sizes[smallest]} "
-                f"sample(s), fewer than the {method.n_folds} folds, so some folds lack "
+                f"{noun}, fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
+            )
+    return notes
+
+
+def _units_of_classes(table: Table) -> IntArray:
+    """Count the samples of each class or, where there are groups, its groups."""
+    if table.groups is None:
+        return np.bincount(table.y)
+    pairs = np.unique(np.column_stack([table.y, table.groups]), axis=0)
+    return np.bincount(pairs[:, 0])
+
+
+def _on_outcomes(method: Method, table: Table, splits: Sequence[Split]) -> list[str]:
+    """Note numbers that do not vary in a training set, and events that are too few."""
+    notes = []
+    constant = sum(table.target.is_constant(split.train) for split in splits)
+    if constant:
+        what = "one number" if table.kind == "numbers" else "no event to learn from"
+        notes.append(
+            f"{constant} of {len(splits)} training sets hold {what}; there the same is "
+            "predicted for all samples. Use fewer folds."
+        )
+    if table.kind == "survival" and isinstance(method, CrossValidation):
+        n_events = int(table.as_survival.event.sum())
+        if n_events < method.n_folds:
+            cure = f"use at most {n_events} folds, or " if n_events > 1 else ""
+            notes.append(
+                f"There are {n_events} event(s), fewer than the {method.n_folds} "
+                f"folds, so some folds hold censored samples alone; {cure}observe more "
+                "events."
             )
     return notes
 
@@ -124,7 +162,22 @@ def warn_of_splits(
 
 
 def refuse_training_of_one_class(table: Table, splits: Sequence[Split]) -> None:
-    """Raise if a training set holds one class only: nothing can be selected there."""
+    """Raise if a training set holds one class only: nothing can be selected there.
+
+    For other targets, raise if the numbers of a training set are all the same, or no
+    event is known to have come before the end of another observation.
+    """
+    if table.kind != "classes":
+        for s, split in enumerate(splits, 1):
+            if table.target.is_constant(split.train):
+                what = "one number only"
+                if table.kind == "survival":
+                    what = "no event before the end of another observation"
+                raise InputError(
+                    f"The training set of split {s} of {len(splits)} holds {what}: "
+                    "nothing can be selected there; use fewer folds."
+                )
+        return
     present = class_counts(splits, table.y, table.n_classes) > 0
     alone = present.sum(axis=1) < 2
     if not alone.any():
@@ -171,18 +224,20 @@ def on_undefined(
     n = int(np.count_nonzero(np.isnan(scores)))
     if not n or pooled:
         return []
-    start = f"The score is not defined on {n} of {len(scores)} test sets, which lack a "
+    known = SCORES.get(scoring.name)
+    lacking = LACKING[known.kind if known else "classes"]
+    start = f"The score is not defined on {n} of {len(scores)} test sets, which "
     if scoring.averaging == "pooled":
         return [
-            f"{start}class that it needs; it was computed from the test samples of all "
+            f"{start}{lacking}; it was computed from the test samples of all "
             "splits together, whose predictions come from different models. Where a "
             "score compares samples with each other, as the area under the ROC curve "
             "does, this can be far from its value for any one model, mostly below. Use "
             "fewer, stratified folds."
         ]
     return [
-        f"{start}class that it needs; they are left out of the estimate. Use fewer or "
-        "stratified folds, or merge small classes."
+        f"{start}{lacking}; they are left out of the estimate. Use fewer or stratified "
+        f"folds{', or merge small classes' * (lacking == LACKING['classes'])}."
     ]
 
 

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 
 from veridical._core.errors import InputError
+from veridical._core.reading import is_frame, is_survival, read_table
 from veridical._core.scoring import SCORERS
+from veridical._core.table import Table
+from veridical._core.targets import NAMES as KINDS
+from veridical._core.targets import Kind
 from veridical._core.text import did_you_mean, one_line
-from veridical.evaluation.engine import selecting_step
-from veridical.learning import ESTIMATORS, make_estimator
+from veridical._core.types import BatchLike, CovariatesLike
+from veridical.evaluation.engine import common_target, selecting_step
+from veridical.learning import (
+    DEFAULT_ESTIMATORS,
+    ESTIMATORS,
+    estimators_for,
+    make_estimator,
+)
+from veridical.learning.outcomes import target_of
 from veridical.learning.registry import NAMES
 from veridical.learning.tabular import TabularModel
+from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
 _NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
@@ -74,11 +86,11 @@ def read_selector(given: Any, what: str = "selector") -> Any:
 
 
 def read_estimator(given: Any) -> Any:
-    """Check a classifier, or make it by its name.
+    """Check an estimator, or make it by its name.
 
     Parameters
     ----------
-    given : str or classifier
+    given : str or classifier, regressor or survival estimator
         As the user gave it.
     """
     if isinstance(given, str):
@@ -91,15 +103,105 @@ def read_estimator(given: Any) -> Any:
     if not (hasattr(given, "get_params") and hasattr(given, "fit")):
         raise InputError(
             f"estimator={given!r} is not a scikit-learn estimator: it has no fit, or "
-            "no get_params; pass a classifier, a pipeline that ends in one, or a name "
-            "such as 'svm'."
+            "no get_params; pass a classifier, a regressor, a survival estimator, a "
+            "pipeline that ends in one, or a name such as 'svm'."
         )
-    if not is_classifier(given):
+    if target_of(given) is None:
         raise InputError(
-            f"estimator={one_line(given)} is not a classifier; pass one, or a pipeline "
-            "that ends in one."
+            f"estimator={one_line(given)} is not a classifier, regressor or survival "
+            "estimator; pass one, or a pipeline that ends in one."
         )
     return given
+
+
+def read_problem(
+    estimators: Sequence[Any],
+    X: Any,
+    y: Any,
+    *,
+    groups: Any = None,
+    sample_weight: Any = None,
+    name: str | None = None,
+    encoded: bool = True,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
+) -> Table:
+    """Read a table; the estimators decide the kind of its target.
+
+    Parameters
+    ----------
+    estimators : sequence of estimators
+        From `read_estimator`; where there are none, the values of y decide.
+    X, y, groups, sample_weight, name, encoded
+        As in ``read_table``.
+    batch, covariates
+        As in ``read_with_blocks``.
+
+    Raises
+    ------
+    InputError
+        If the estimators learn different kinds of target, or the target is of another
+        kind.
+    """
+    if isinstance(X, Table):
+        kind = common_target(estimators)
+        if kind not in (None, X.kind):
+            raise InputError(
+                f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but the "
+                f"target is {KINDS[X.kind]}; {_instead(X.kind)}."
+            )
+        return read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
+    kind = common_target(estimators)
+    named = is_frame(y) or getattr(getattr(y, "dtype", None), "names", None)
+    if kind in ("classes", "numbers") and named and is_survival(y):
+        raise InputError(
+            f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
+            f"events and times; {_instead('survival')}."
+        )
+    return read_with_blocks(
+        X,
+        y,
+        batch=batch,
+        covariates=covariates,
+        groups=groups,
+        sample_weight=sample_weight,
+        kind=kind or "auto",
+        name=name,
+        encoded=encoded,
+    )
+
+
+def read_learner(estimator: Any, X: Any, y: Any, **options: Any) -> tuple[Any, Table]:
+    """Read an estimator, or None for the default of the target, and the table.
+
+    Parameters
+    ----------
+    estimator : str, estimator or None
+        As the user gave it.
+    X, y, **options
+        As in `read_problem`.
+
+    Returns
+    -------
+    estimator : str or estimator
+        As it was given; the registered name of the default in place of None.
+    table : Table
+        The samples.
+    """
+    given = [] if estimator is None else [read_estimator(estimator)]
+    table = read_problem(given, X, y, **options)
+    return (DEFAULT_ESTIMATORS[table.kind] if estimator is None else estimator), table
+
+
+def _instead(kind: Kind) -> str:
+    """Name the registered estimators that learn a kind of target."""
+    known = estimators_for(kind)
+    other = {
+        "classes": "a classifier",
+        "numbers": "a regressor",
+        "survival": "an estimator of scikit-survival",
+    }[kind]
+    return f"use {', '.join([*map(repr, known), ''])}{'or ' * bool(known)}{other}"
 
 
 def name_of(given: Any) -> str:

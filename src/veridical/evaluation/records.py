@@ -89,6 +89,11 @@ class Estimate(Record):
         samples or the mean of the splits, and what guessing reaches.
     others : tuple of Estimate
         The other scores, from the same predictions.
+    n_units : int
+        Number of groups tested (of samples, where there are weights alone); 0 without
+        groups and weights.
+    n_effective : float
+        Number of independent samples that would vary as much as these groups.
     n_shared : int
         Number of test samples that the score is a share of, such as those of the
         positive class for sensitivity; 0 for other scores.
@@ -126,6 +131,8 @@ class Estimate(Record):
     scoring: ScoreInfo = ACCURACY
     others: tuple[Estimate, ...] = ()
     n_shared: int = 0
+    n_units: int = 0
+    n_effective: float = 0.0
     intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
     @property
@@ -328,19 +335,32 @@ class SelectedFeature:
 
 @dataclass(frozen=True)
 class ClassResult:
-    """One class: number of samples tested, and the share predicted correctly."""
+    """One class: number of samples tested, and the share predicted correctly.
+
+    Where samples have groups or weights, `n_units` is the number of groups (without
+    groups, of samples), and `n_effective` the number of independent samples that vary
+    as much.
+    """
 
     name: str
     n_test: int
     accuracy: float
+    n_units: int = 0
+    n_effective: float = 0.0
 
     @property
     def interval(self) -> Interval:
-        """The accuracy with Wilson's 95 % bounds, as if samples were independent.
+        """The accuracy with Wilson's 95 % bounds, as if its units were independent.
 
-        The bounds are NaN where no sample was tested.
+        The bounds are NaN where no sample was tested, and for a single group.
         """
-        return _share(self.accuracy, self.n_test)
+        if not self.n_units:
+            return _share(self.accuracy, self.n_test)
+        if self.n_units == 1 or math.isnan(self.accuracy):
+            return Interval(self.accuracy, math.nan, math.nan)
+        intervals = import_module("veridical.evaluation.intervals")
+        bounds = intervals.cluster_wilson(self.accuracy, self.n_effective, self.n_units)
+        return Interval(self.accuracy, *bounds)
 
 
 @dataclass(frozen=True)
@@ -376,11 +396,11 @@ class Selection(Record):
         Selected on all samples, best first.
     accuracy : Interval
         By cross-validation with everything that sees labels inside the folds, with
-        its 95 % interval.
+        its 95 % interval; for numbers and survival times the leading score.
     n_test, n_folds : int
         Numbers of samples tested, and of folds.
     classes : tuple of ClassResult
-        The same samples, class by class.
+        The same samples, class by class; empty where the target has no classes.
     sizes, size_accuracy : tuple
         Numbers of the leading features, and the accuracy with them, on the same folds.
     paths : mapping of str to tuple of float

@@ -16,22 +16,31 @@ from veridical._core.defaults import CONFIDENCE, default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.reading import read_table
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Score, read_scoring
+from veridical._core.scoring import Score, read_scoring, weighted_mean
 from veridical._core.seeds import root_seed, seeded
-from veridical._core.splits import Resubstitution, Split, Validation, describe_splits
+from veridical._core.splits import (
+    Resubstitution,
+    Split,
+    Validation,
+    describe_splits,
+    split_table,
+)
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
@@ -52,7 +61,12 @@ from veridical.evaluation.estimating import (
     warn_once,
 )
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator, read_selector
+from veridical.evaluation.reading import (
+    label_of,
+    read_estimator,
+    read_learner,
+    read_selector,
+)
 from veridical.evaluation.records import (
     ClassResult,
     Estimate,
@@ -63,7 +77,9 @@ from veridical.evaluation.records import (
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import default_interval
+from veridical.evaluation.units import Spread, describe_weights
 from veridical.learning import DAGSVM
+from veridical.preparation.blocks import describe_blocks
 
 #: Numbers of features evaluated where the estimator is fitted at each of them.
 SIZES = (1, 2, 3, 5, 8, 12, 20, 30, 50, 75, 100, 150, 200, 300, 500)
@@ -75,8 +91,12 @@ def select(
     X: MatrixLike,
     y: LabelsLike,
     *,
-    estimator: EstimatorLike = "svm",
+    estimator: EstimatorLike | None = None,
     n_features_to_select: int | float | Literal["auto"] | None = "auto",
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     scoring: ScoringLike = None,
     cv: CVLike = 10,
     random_state: RandomStateLike = None,
@@ -84,7 +104,7 @@ def select(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Selection:
-    """Select features on all samples, and estimate the accuracy of doing so.
+    """Select features on all samples, and estimate the score of doing so.
 
     On every split the selector (with all that it chooses itself) and the estimator are
     fitted on the training samples; the test samples are only predicted.
@@ -97,11 +117,13 @@ def select(
         other steps keep the features and their names, such as a scaler.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         The data.
-    y : array-like of shape (n_samples,)
-        Class labels.
-    estimator : str or classifier, default="svm"
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels, numbers, or events and times, as in `estimate`.
+    estimator : str, classifier, regressor, survival estimator or None
         Learns from the selected features: a name from
-        ``veridical.learning.ESTIMATORS``, or a scikit-learn classifier or pipeline.
+        ``veridical.learning.ESTIMATORS``, or an estimator or pipeline. It decides the
+        kind of target. None is "svm" for classes, "ridge" for numbers and "cox" for
+        survival times.
     n_features_to_select : int, float, "auto" or None, default="auto"
         How many features to select: a number, a share of all, or None for all that the
         selector keeps on all samples (`FCBF` drops redundant features; most selectors
@@ -109,14 +131,21 @@ def select(
         ``AnovaF(5)``; for a name it is 10, but at most half of the features; for a
         selector by a share or a threshold (``SelectPercentile()``,
         ``SelectFromModel(estimator)``) what it keeps on every training set.
+    groups, sample_weight : optional
+        Samples that belong together, and weights of samples, as in
+        `veridical.evaluation.estimate`.
+    batch : column name or index, array-like, ComBat or None
+        As in `estimate`; the selected features are those of the corrected samples.
+    covariates : list of column names or indices, array-like, Residualize or None
+        As in `estimate`.
     scoring : str, callable, list or mapping of these, or None
         What counts, as in `estimate`; of several scores the first leads, and all are
-        computed from the same predictions. None is accuracy.
+        computed from the same predictions. None is accuracy, R² or concordance.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
-        How to split: a number of stratified folds, repeats and folds such as "5x2", the
-        name of a method such as "loo", the method, or a splitter. The splits of a
-        method are used: of the bootstrap, the samples outside each bootstrap sample
-        are tested, and nothing is weighed as in `estimate`.
+        How to split, as in `estimate`: a number of folds, repeats and folds such as
+        "5x2", the name of a method such as "loo", the method, or a splitter. The splits
+        of a method are used: of the bootstrap, the samples outside each bootstrap
+        sample are tested, and nothing is weighed as in `estimate`.
     random_state : int, numpy random generator or None, default=None
         Decides the folds, and is the seed of selector and estimator.
     n_jobs : int, optional
@@ -131,7 +160,7 @@ def select(
     Returns
     -------
     Selection
-        The features, the accuracy with its interval, and the classes.
+        The features, the score with its interval and, for classes, each class.
 
     Raises
     ------
@@ -154,7 +183,16 @@ def select(
     >>> [feature.name for feature in found.features]
     ['flavanoids', 'proline', 'od280/od315_of_diluted_wines']
     """
-    table = read_table(X, y, kind="classes", name=name)
+    estimator, table = read_learner(
+        estimator,
+        X,
+        y,
+        name=name,
+        groups=groups,
+        sample_weight=sample_weight,
+        batch=batch,
+        covariates=covariates,
+    )
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)
     if isinstance(selector, str) and n_features_to_select == "auto":
@@ -162,37 +200,43 @@ def select(
     n_selected, remarks = _read_n_features(n_features_to_select, chosen, table)
     learner = seeded(read_estimator(estimator), root)
     _check_learner(learner, table)
-    method = read_cv(cv, table.n_samples)
+    method = read_cv(cv, table.n_samples, table.kind)
     if isinstance(method, Resubstitution):
         raise InputError(
             "Resubstitution tests the samples that the features were selected on, "
             "which does not measure the accuracy on new samples; use folds, such as "
             "cv=10. estimate() shows resubstitution beside other methods."
         )
-    splits = method.split(table.labels, root)
+    splits = split_table(method, table, root)
     notes.refuse_training_of_one_class(table, splits)
-    remarks += notes.warn_of_splits(method, table, splits, stacklevel=3)
+    scores = read_scoring(scoring, table.target)
+    remarks += notes.warn_of_splits(
+        method, table, splits, is_accuracy=table.kind == "classes", stacklevel=3
+    )
     procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
     # On other samples, what is tested are the features of the training samples.
     rows = splits[0].train if isinstance(method, Validation) else np.arange(len(table))
     fitted, ranked = fit_selector(chosen, table, rows, n_selected)
-    scores = read_scoring(scoring, table.classes)
     asked = [one for one in scores if not one.is_accuracy]
     (found,) = evaluate_table([procedure], table, splits, run=run, scores=asked)
-    predicted = [codes[-1] for codes in found.predictions]
     remarks += notes.on_method(method)
-    remarks += notes.on_predictions(method, table, splits, predicted)
     summary = table.summary(name)
     situation = Situation.from_summary(summary, len(ranked.order), estimator, np.nan)
-    estimate = accuracy_of_hits(
-        method,
-        splits,
-        [hits[-1] for hits in found.hits],
-        situation,
-        random_state=root,
-    )
+    if table.kind == "classes":
+        predicted = [codes[-1] for codes in found.predictions]
+        remarks += notes.on_predictions(method, table, splits, predicted)
+        estimate = accuracy_of_hits(
+            method,
+            splits,
+            [hits[-1] for hits in found.hits],
+            situation,
+            random_state=root,
+            table=table,
+        )
+    else:
+        estimate = estimate_of_score(method, splits, found, scores[0], table)
     scored, size_scores, more = _score(method, splits, found, scores, table, estimate)
     remarks += more
     return Selection(
@@ -205,12 +249,16 @@ def select(
         accuracy=Interval(estimate.value, *_bounds(estimate)),
         interval=default_interval(estimate) or "",
         coverage=estimate.coverage.get(default_interval(estimate) or ""),
-        n_test=int(sum(hits.shape[1] for hits in found.hits)),
+        n_test=sum(len(split.test) for split in splits),
         n_folds=len(splits),
-        classes=_by_class(found, table),
+        classes=_by_class(found, table, splits),
         sizes=procedure.sizes or (len(ranked.order),),
-        size_accuracy=tuple(float(v) for v in found.pooled_accuracy()),
-        size_intervals=_by_size(method, splits, found, situation, root),
+        size_accuracy=_size_accuracy(found, size_scores, table),
+        size_intervals=(
+            _by_size(method, splits, found, situation, root, table)
+            if table.kind == "classes"
+            else size_scores
+        ),
         scores=scored,
         size_scores=size_scores,
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
@@ -218,12 +266,23 @@ def select(
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
-            "cross-validation": describe_splits(method),
+            "cross-validation": describe_splits(method, table),
+            **describe_weights(table),
+            **describe_blocks(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
             "random_state": root,
             "table sha256": table.sha256(),
         },
     )
+
+
+def _size_accuracy(
+    found: Evaluation, scores: Sequence[Interval], table: Table
+) -> tuple[float, ...]:
+    """Return the accuracy at every size; without classes, the leading score."""
+    if table.kind == "classes":
+        return tuple(float(v) for v in found.pooled_accuracy())
+    return tuple(one.value for one in scores)
 
 
 def _labels(scores: Sequence[ScoreResult]) -> list[str]:
@@ -255,8 +314,9 @@ def _score(
             info = one.scoring
             if np.isnan(one.value):
                 raise InputError(
-                    f"The {score.label} is not defined on these test sets, which lack "
-                    "a class; use larger or stratified test sets, or another scoring."
+                    f"The {score.label} is not defined on these test sets: "
+                    f"{found.scored(score).reason}; use larger or stratified test "
+                    "sets, or another scoring."
                 )
             remarks += [n for n in one.notes if n not in remarks]
         kind = default_interval(one) or ""
@@ -415,27 +475,58 @@ def _by_size(
     found: Evaluation,
     situation: Situation,
     root: int,
+    table: Table,
 ) -> tuple[Interval, ...]:
     """Estimate the accuracy at every size, with its interval."""
     result = []
     for k in range(len(found.hits[0])):
         hits = [one[k] for one in found.hits]
-        estimate = accuracy_of_hits(method, splits, hits, situation, random_state=root)
+        estimate = accuracy_of_hits(
+            method, splits, hits, situation, random_state=root, table=table
+        )
         result.append(Interval(estimate.value, *_bounds(estimate)))
     return tuple(result)
 
 
-def _by_class(found: Evaluation, table: Table) -> tuple[ClassResult, ...]:
+def _by_class(
+    found: Evaluation, table: Table, splits: Sequence[Split]
+) -> tuple[ClassResult, ...]:
+    """Compute the accuracy of each class; nothing where there are no classes."""
+    if table.kind != "classes":
+        return ()
     right = np.concatenate([hits[-1] for hits in found.hits])
     truth = np.concatenate(found.targets)
-    return tuple(
-        ClassResult(
-            str(label),
-            int((truth == k).sum()),
-            float(right[truth == k].mean()) if (truth == k).any() else float("nan"),
+    weights = None if found.weights is None else np.concatenate(found.weights)
+    results = []
+    for k, label in enumerate(table.classes):
+        own = truth == k
+        share = float("nan")
+        if own.any():
+            share = float(
+                weighted_mean(right[own], None if weights is None else weights[own])
+            )
+        n_units, n_effective = _spread_of_class(found, table, splits, k)
+        results.append(
+            ClassResult(str(label), int(own.sum()), share, n_units, n_effective)
         )
-        for k, label in enumerate(table.classes)
-    )
+    return tuple(results)
+
+
+def _spread_of_class(
+    found: Evaluation, table: Table, splits: Sequence[Split], k: int
+) -> tuple[int, float]:
+    """Return the units of a class, and what they are worth; 0 where samples are."""
+    if table.groups is None and table.weights is None:
+        return 0, 0.0
+    of_class = [table.y[split.test] == k for split in splits]
+    parts = [
+        Split(split.test[own], split.n_rows)
+        for split, own in zip(splits, of_class, strict=True)
+    ]
+    if not any(own.any() for own in of_class):
+        return 0, 0.0
+    hits = [one[-1][own] for one, own in zip(found.hits, of_class, strict=True)]
+    return Spread.of_hits(table, parts, hits)
 
 
 def _selector_fields(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:

@@ -94,7 +94,7 @@ class Situation(NamedTuple):
             data.n_features,
             n_selected,
             len(counts),
-            min(counts) / sum(counts),
+            min(counts) / sum(counts) if counts else math.nan,
             name_of(selecting_step(estimator)),
             accuracy,
         )

@@ -7,17 +7,23 @@ samples that takes up to a hundred times as long, most of it in calls of numpy; 
 share step length, centring and the tolerances of `veridical.kernels.duality`. Where it
 ends without a solution, `veridical.kernels.svm.solve_svm` is the next solver.
 
-| symbol | meaning                                                   | shape  |
-|--------|-----------------------------------------------------------|--------|
-| X      | samples                                                   | (n, d) |
-| s      | class of each sample, +1 or −1                            | (n,)   |
-| C      | largest multiplier                                        |        |
-| a, u   | multipliers, ``0 < a < C`` on the way, and ``C − a``      | (n,)   |
-| z, v   | multipliers of ``a ≥ 0`` and of ``a ≤ C``; v is the hinge | (n,)   |
-|        | loss of a sample, z its surplus over the margin           |        |
-| w, b   | weights ``Σ s a x`` and intercept                         | (d,)   |
-| mu     | mean of the products ``a z`` and ``u v``; 0 at the end    |        |
-| theta  | inverse of the curvature that the box adds                | (n,)   |
+Loops are written out, because numba compiles them in a third of the time that it takes
+for expressions of arrays.
+
+| symbol | meaning                                                     | shape    |
+|--------|-------------------------------------------------------------|----------|
+| X      | centred samples, and 1 for the intercept as last column     | (n, m)   |
+| T      | X transposed                                                | (m, n)   |
+| s      | class of each sample, +1 or −1                              | (n,)     |
+| C      | largest multiplier                                          |          |
+| a, u   | multipliers, ``0 < a < C`` on the way, and ``C − a``        | (n,)     |
+| z, v   | multipliers of ``a ≥ 0`` and of ``a ≤ C``; v is the hinge   | (n,)     |
+|        | loss of a sample, z its surplus over the margin             |          |
+| w      | weights ``Σ s a x``, and the intercept                      | (m,)     |
+| r      | residual of each margin, ``1 − s X w``                      | (n,)     |
+| mu     | mean of the products ``a z`` and ``u v``; 0 at the end      |          |
+| theta  | inverse of the curvature that the box adds                  | (n,)     |
+| L      | Cholesky factor of ``Xᵀ theta X`` plus 1 for every weight   | (m, m)   |
 
 References
 ----------
@@ -28,8 +34,6 @@ References
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -42,172 +46,199 @@ from veridical.kernels.interior import limit_step, next_mean
 _STEP_SHARE = 0.9995
 
 
-class _Point(NamedTuple):
-    """A point on the central path; see the notation above."""
+@njit(cache=True, nogil=True)
+def _multiply(T: FloatArray, w: FloatArray, result: FloatArray) -> None:
+    """Compute ``X w``."""
+    result[:] = 0.0
+    for j in range(w.size):
+        weight, column = w[j], T[j]
+        for i in range(result.size):
+            result[i] += weight * column[i]
 
-    a: FloatArray
-    u: FloatArray
-    z: FloatArray
-    v: FloatArray
+
+@njit(cache=True, nogil=True)
+def _multiply_transposed(X: FloatArray, a: FloatArray, result: FloatArray) -> None:
+    """Compute ``Xᵀ a``."""
+    result[:] = 0.0
+    for i in range(a.size):
+        weight, sample = a[i], X[i]
+        for j in range(result.size):
+            result[j] += weight * sample[j]
 
 
-class _Direction(NamedTuple):
-    """A search direction; u changes by −a."""
-
-    a: FloatArray
-    z: FloatArray
-    v: FloatArray
+@njit(cache=True, nogil=True)
+def _factorize(X: FloatArray, T: FloatArray, theta: FloatArray, L: FloatArray) -> None:
+    """Write the Cholesky factor of ``Xᵀ theta X`` plus 1 for every weight."""
+    m, n = T.shape
+    scaled = np.empty((m, n))
+    for j in range(m):
+        for i in range(n):
+            scaled[j, i] = T[j, i] * theta[i]
+    np.dot(scaled, X, L)
+    for j in range(m - 1):
+        L[j, j] += 1.0
+    for j in range(m):
+        for k in range(j):
+            L[j, j] -= L[j, k] ** 2
+        # A pivot that rounding made negative is zero; its variable is not changed.
+        L[j, j] = np.sqrt(L[j, j]) if L[j, j] > 0.0 else 1e100
+        for i in range(j + 1, m):
+            total = L[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            L[i, j] = total / L[j, j]
 
 
 @njit(cache=True, nogil=True)
 def _newton_direction(
     X: FloatArray,
+    T: FloatArray,
     s: FloatArray,
     theta: FloatArray,
-    factor: FloatArray,
+    L: FloatArray,
     target: FloatArray,
     balance: float,
-) -> tuple[FloatArray, float]:
-    """Solve the Newton system: the change of the multipliers and of the intercept.
+    da: FloatArray,
+) -> float:
+    """Solve the Newton system; write `da` and return the change of the intercept.
 
     ``(Q + 1/theta) da + s db = target`` and ``Σ s da = balance``, where ``Q`` is
-    ``s sᵀ ∘ X Xᵀ``; `factor` is a Cholesky factor of the reduced matrix.
+    ``s sᵀ ∘ X Xᵀ`` without the last column of X.
     """
-    n, d = X.shape
-    weighted = theta * s * target
-    right = np.empty(d + 1)
-    right[:d] = np.dot(weighted, X)
-    right[d] = weighted.sum() - balance
-    for i in range(d + 1):
-        total = right[i]
+    m = L.shape[0]
+    for i in range(da.size):
+        da[i] = theta[i] * s[i] * target[i]
+    right = np.empty(m)
+    _multiply_transposed(X, da, right)
+    right[m - 1] -= balance
+    for i in range(m):
         for j in range(i):
-            total -= factor[i, j] * right[j]
-        right[i] = total / factor[i, i]
-    for i in range(d, -1, -1):
-        total = right[i]
-        for j in range(i + 1, d + 1):
-            total -= factor[j, i] * right[j]
-        right[i] = total / factor[i, i]
-    da = np.dot(X, right[:d])
-    for i in range(n):
-        da[i] = theta[i] * (target[i] - s[i] * (da[i] + right[d]))
-    return da, float(right[d])
-
-
-@njit(cache=True, nogil=True)
-def _factorize(X: FloatArray, theta: FloatArray) -> FloatArray:
-    """Factor ``[1, X]ᵀ theta [1, X]`` plus 1 for every weight, by Cholesky."""
-    n, d = X.shape
-    scaled = np.empty((d, n))
-    for i in range(n):
-        for j in range(d):
-            scaled[j, i] = X[i, j] * theta[i]
-    matrix = np.empty((d + 1, d + 1))
-    matrix[:d, :d] = np.dot(scaled, X)
-    for j in range(d):
-        matrix[j, j] += 1.0
-        matrix[d, j] = scaled[j].sum()
-    matrix[d, d] = theta.sum()
-    for j in range(d + 1):
-        for k in range(j):
-            matrix[j, j] -= matrix[j, k] ** 2
-        # A pivot that rounding made negative is zero; its variable is not changed.
-        matrix[j, j] = np.sqrt(matrix[j, j]) if matrix[j, j] > 0.0 else 1e100
-        for i in range(j + 1, d + 1):
-            total = matrix[i, j]
-            for k in range(j):
-                total -= matrix[i, k] * matrix[j, k]
-            matrix[i, j] = total / matrix[j, j]
-    return matrix
-
-
-@njit(cache=True, nogil=True)
-def _intercept(margin: FloatArray, s: FloatArray) -> float:
-    """Find the intercept that costs least for given ``X w``.
-
-    The sum of the hinges is piecewise linear in b with a corner for every sample at
-    ``s − margin``. Its derivative starts at minus the number of positive samples and
-    rises by one at each corner, so it is zero between the corners of that rank and the
-    next; the middle is taken, as libsvm does. (`veridical.kernels.duality.bias_of`
-    needs multipliers at their bounds, where those of interior points never are.)
-    """
-    corners = np.sort(s - margin)
-    n_positive = 0
-    for value in s:
-        n_positive += value > 0
-    return 0.5 * (corners[n_positive - 1] + corners[n_positive])
-
-
-@njit(cache=True, nogil=True)
-def _longest_step(point: _Point, change: _Direction, step: float) -> float:
-    """Return the longest step before a bound is met."""
-    step = limit_step(point.a, change.a, 1.0, step)
-    step = limit_step(point.u, change.a, -1.0, step)
-    step = limit_step(point.z, change.z, 1.0, step)
-    return limit_step(point.v, change.v, 1.0, step)
-
-
-@njit(cache=True, nogil=True)
-def _start(X: FloatArray, s: FloatArray, C: float) -> _Point:
-    """Return a start inside the bounds, with small weights."""
-    n = s.size
-    longest = 0.0
-    for i in range(n):
-        longest = max(longest, np.sum(X[i] ** 2))
-    a = np.full(n, min(0.5 * C, 1.0 / max(longest, 1e-300)))
-    return _Point(a, C - a, np.ones(n), np.ones(n))
-
-
-@njit(cache=True, nogil=True)
-def _target_mu(point: _Point, change: _Direction, step: float, mu: float) -> float:
-    """Choose the next mu from that after the predictor step."""
-    predicted = 0.0
-    for i in range(point.a.size):
-        predicted += (point.a[i] + step * change.a[i]) * (
-            point.z[i] + step * change.z[i]
-        )
-        predicted += (point.u[i] - step * change.a[i]) * (
-            point.v[i] + step * change.v[i]
-        )
-    return next_mean(mu, predicted / (2 * point.a.size))
-
-
-@njit(cache=True, nogil=True)
-def _move(point: _Point, change: _Direction, step: float) -> None:
-    for i in range(point.a.size):
-        point.a[i] += step * change.a[i]
-        point.u[i] -= step * change.a[i]
-        point.z[i] += step * change.z[i]
-        point.v[i] += step * change.v[i]
+            right[i] -= L[i, j] * right[j]
+        right[i] /= L[i, i]
+    for i in range(m - 1, -1, -1):
+        for j in range(i + 1, m):
+            right[i] -= L[j, i] * right[j]
+        right[i] /= L[i, i]
+    _multiply(T, right, da)
+    for i in range(da.size):
+        da[i] = theta[i] * (target[i] - s[i] * da[i])
+    return float(right[m - 1])
 
 
 @njit(cache=True, nogil=True)
 def _newton(
-    X: FloatArray, s: FloatArray, point: _Point, residual: FloatArray, mu: float
+    X: FloatArray,
+    T: FloatArray,
+    s: FloatArray,
+    r: FloatArray,
+    mu: float,
+    a: FloatArray,
+    u: FloatArray,
+    z: FloatArray,
+    v: FloatArray,
 ) -> float:
-    """Take one Newton step; return the change of the intercept.
-
-    `residual` is the residual of each margin, ``1 − s (X w + b)``.
-    """
-    a, u, z, v = point
-    theta = 1.0 / (z / a + v / u)
-    factor = _factorize(X, theta)
-    balance = -np.sum(s * a)
+    """Take one Newton step; return the change of the intercept."""
+    n, m = X.shape
+    theta, target, da, dz, dv = (
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+    )
+    balance = 0.0
+    for i in range(n):
+        theta[i] = 1.0 / (z[i] / a[i] + v[i] / u[i])
+        balance -= s[i] * a[i]
+    L = np.empty((m, m))
+    _factorize(X, T, theta, L)
     # Predictor: towards the solution.
-    da, db = _newton_direction(X, s, theta, factor, residual, balance)
-    predictor = _Direction(da, -z - z * da / a, -v + v * da / u)
-    step = _longest_step(point, predictor, 1.0)
-    target_mu = _target_mu(point, predictor, step, mu)
+    _newton_direction(X, T, s, theta, L, r, balance, da)
+    for i in range(n):
+        dz[i] = -z[i] - z[i] * da[i] / a[i]
+        dv[i] = -v[i] + v[i] * da[i] / u[i]
+    step = _longest_step(a, u, z, v, da, dz, dv, 1.0)
+    predicted = 0.0
+    for i in range(n):
+        predicted += (a[i] + step * da[i]) * (z[i] + step * dz[i])
+        predicted += (u[i] - step * da[i]) * (v[i] + step * dv[i])
+    next_mu = next_mean(mu, predicted / (2 * n))
     # Corrector: with the curvature of the path.
-    rz, rv = target_mu - da * predictor.z, target_mu + da * predictor.v
-    da, db = _newton_direction(X, s, theta, factor, residual + rz / a - rv / u, balance)
-    change = _Direction(da, (rz - z * da) / a - z, (rv + v * da) / u - v)
-    step = min(1.0, _STEP_SHARE * _longest_step(point, change, 1.0 / _STEP_SHARE))
-    _move(point, change, step)
-    return step * db
+    for i in range(n):
+        dz[i] = next_mu - da[i] * dz[i]
+        dv[i] = next_mu + da[i] * dv[i]
+        target[i] = r[i] + dz[i] / a[i] - dv[i] / u[i]
+    db = _newton_direction(X, T, s, theta, L, target, balance, da)
+    for i in range(n):
+        dz[i] = (dz[i] - z[i] * da[i]) / a[i] - z[i]
+        dv[i] = (dv[i] + v[i] * da[i]) / u[i] - v[i]
+    longest = _longest_step(a, u, z, v, da, dz, dv, 1.0 / _STEP_SHARE)
+    step = min(1.0, _STEP_SHARE * longest)
+    for i in range(n):
+        a[i] += step * da[i]
+        u[i] -= step * da[i]
+        z[i] += step * dz[i]
+        v[i] += step * dv[i]
+    return float(step * db)
 
 
 @njit(cache=True, nogil=True)
+def _longest_step(
+    a: FloatArray,
+    u: FloatArray,
+    z: FloatArray,
+    v: FloatArray,
+    da: FloatArray,
+    dz: FloatArray,
+    dv: FloatArray,
+    step: float,
+) -> float:
+    """Return the longest step before a bound is met; u changes by −da."""
+    step = limit_step(a, da, 1.0, step)
+    step = limit_step(u, da, -1.0, step)
+    step = limit_step(z, dz, 1.0, step)
+    return limit_step(v, dv, 1.0, step)
+
+
+@njit(cache=True, nogil=True)
+def _follow_path(
+    X: FloatArray, T: FloatArray, s: FloatArray, C: float, w: FloatArray
+) -> bool:
+    """Follow the central path to its end; write `w`, return whether it was reached."""
+    n, m = X.shape
+    longest = 0.0
+    for i in range(n):
+        square = 0.0
+        for j in range(m - 1):
+            square += X[i, j] ** 2
+        longest = max(longest, square)
+    start = min(0.5 * C, 1.0 / max(longest, 1e-300))  # weights are small
+    a, u, z, v = np.empty(n), np.empty(n), np.empty(n), np.empty(n)
+    signed, r = np.empty(n), np.empty(n)
+    for i in range(n):
+        a[i], u[i], z[i], v[i] = start, C - start, 1.0, 1.0
+    b = 0.0
+    for _ in range(FEW_STEPS + 1):
+        for i in range(n):
+            signed[i] = s[i] * a[i]
+        _multiply_transposed(X, signed, w)
+        balance = w[m - 1]
+        w[m - 1] = b
+        _multiply(T, w, r)
+        mu, largest = 0.0, abs(balance) / C
+        for i in range(n):
+            r[i] = 1.0 - s[i] * r[i]
+            mu += (a[i] * z[i] + u[i] * v[i]) / (2 * n)
+            largest = max(largest, abs(r[i] + z[i] - v[i]))
+        # The gap is 2n mu, and the cost of slack 2 for all samples 2n C.
+        if mu <= LAST_GAP * C and largest <= MAX_RESIDUAL:
+            return True
+        if not np.isfinite(mu):
+            return False
+        b += _newton(X, T, s, r, mu, a, u, z, v)
+    return False
+
+
 def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float, bool]:
     """Compute weights and intercept of the linear support vector machine.
 
@@ -222,23 +253,25 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
         rounding hides the margin.
     """
     n, d = X.shape
-    centre = np.empty(d)
-    for j in range(d):
-        centre[j] = X[:, j].mean()
-    X = X - centre  # the intercept includes it; products become smaller
-    point = _start(X, s, C)
-    w, b = np.dot(s * point.a, X), 0.0
-    found = False
-    for _ in range(FEW_STEPS):
-        residual = 1.0 - s * (np.dot(X, w) + b)
-        mu = (np.sum(point.a * point.z) + np.sum(point.u * point.v)) / (2 * n)
-        largest_residual = max(
-            np.abs(residual + point.z - point.v).max(), abs(np.sum(s * point.a)) / C
-        )
-        # The gap is 2n mu, and the cost of slack 2 for all samples 2n C.
-        found = mu <= LAST_GAP * C and largest_residual <= MAX_RESIDUAL
-        if found or not np.isfinite(mu):
-            break
-        b += _newton(X, s, point, residual, mu)
-        w = np.dot(s * point.a, X)
-    return w, _intercept(np.dot(X, w), s) - np.dot(centre, w), found
+    centre = X.mean(axis=0)  # the intercept includes it; products become smaller
+    samples = np.ones((n, d + 1))
+    np.subtract(X, centre, out=samples[:, :d])
+    weights = np.empty(d + 1)
+    columns = np.ascontiguousarray(samples.T)
+    found = _follow_path(samples, columns, s, C, weights)
+    w = weights[:d]
+    return w, _find_intercept(samples[:, :d] @ w, s) - float(centre @ w), found
+
+
+def _find_intercept(margin: FloatArray, s: FloatArray) -> float:
+    """Find the intercept that costs least for given ``X w``.
+
+    The sum of the hinges is piecewise linear in b with a corner for every sample at
+    ``s − margin``. Its derivative starts at minus the number of positive samples and
+    rises by one at each corner, so it is zero between the corners of that rank and the
+    next; the middle is taken, as libsvm does. (`veridical.kernels.duality.bias_of`
+    needs multipliers at their bounds, where those of interior points never are.)
+    """
+    corners = np.sort(s - margin)
+    n_positive = int(np.count_nonzero(s > 0))
+    return 0.5 * float(corners[n_positive - 1] + corners[n_positive])

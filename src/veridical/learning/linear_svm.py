@@ -145,7 +145,7 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=np.float64, reset=False)
-        return decide(self._models, X, self.classes_.size)
+        return decision_values(self._models, X, self.classes_.size)
 
     def _predict_subsets(
         self,
@@ -183,7 +183,9 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
             part, samples = (select_columns(m, columns) for m in (X, asked))
             models = fit_pairs(part, codes, n_classes, float(self.C))
             named = vote(models, samples, n_classes)
-            found.append(Outputs(named, None, decide(models, samples, n_classes)))
+            found.append(
+                Outputs(named, None, decision_values(models, samples, n_classes))
+            )
         return found
 
 
@@ -251,7 +253,9 @@ def vote(models: list[PairModel], X: FloatArray, n_classes: int) -> IntArray:
     return votes.argmax(axis=0)
 
 
-def decide(models: list[PairModel], X: FloatArray, n_classes: int) -> FloatArray:
+def decision_values(
+    models: list[PairModel], X: FloatArray, n_classes: int
+) -> FloatArray:
     """Compute decision values: of two classes one, positive for the second.
 
     With more classes the value of a class is its number of votes, plus the sum of its

@@ -8,14 +8,14 @@ An estimator of this library implements ``_predict_table(table, splits, orders, 
 and inherits :class:`PredictMany`; `register_predict_table` does the same for a class of
 estimators that is not ours. Such a routine can rely on this:
 
-- every training set holds at least two classes;
+- every training set holds at least two classes, or a target that varies;
 - ``split.n_rows`` is the number of samples of the table;
 - `sizes` are whole numbers in ascending order, or None where `orders` is None;
 - every order has exactly ``sizes[-1]`` features.
 
-It returns, for every split, class codes of shape (n_sizes, n_test) (one size where
-`orders` is None), or None for a split where rounding could decide and the loop has to;
-or None in place of the list where it has no fast way.
+It returns, for every split, class codes (for other targets, numbers or risks) of shape
+(n_sizes, n_test) (one size where `orders` is None), or None for a split where rounding
+could decide and the loop has to; or None in place of the list where it has no fast way.
 
 Scores may need probabilities or decision values too (`responses`). A routine that gives
 them is ``_respond_table(table, splits, orders, sizes, responses)`` of an estimator
@@ -41,6 +41,15 @@ from veridical._core.scoring import Outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, class_counts, read_split
 from veridical._core.table import Table
+from veridical.learning.fitting import counted_rows, plan_fit
+from veridical.learning.outcomes import (
+    constant_outputs,
+    constant_values,
+    predict_values,
+    survival_at,
+    target_of,
+    times_of,
+)
 
 Orders = Sequence[IntArray] | None
 Sizes = Sequence[int] | None
@@ -232,9 +241,11 @@ def predict_table(
         `predict_loop`; `Outputs` in their place where there are `responses`. None for a
         split where rounding could decide: use
         `predict_loop`. None in place of the list: this estimator, these parameters or
-        this kind of table have no fast way.
+        this kind of table have no fast way, nor has a table with sample weights.
     """
     sizes = _check_sizes(orders, sizes)
+    if table.weights is not None:
+        return None
     n = len(table)
     splits = [s if s.n_rows == n else _of_all_rows(s, n) for s in splits]
     if orders is None and not responses:
@@ -245,13 +256,11 @@ def predict_table(
     if routine is None or not len(splits):
         return None if routine is None else []
     found: list[Any] = [None] * len(splits)
-    counts = class_counts(splits, table.y, table.n_classes)
-    single = np.count_nonzero(counts, axis=1) == 1
+    single = _without_contrast(table, splits)
     n_sizes = 1 if sizes is None else len(sizes)
     for s in np.flatnonzero(single).tolist():
-        code = int(counts[s].argmax())
-        codes = np.full((n_sizes, len(splits[s].test)), code, dtype=np.intp)
-        found[s] = one_class_outputs(codes, table, responses) if responses else codes
+        train, shape = splits[s].train, (n_sizes, len(splits[s].test))
+        found[s] = predict_constant(table, train, shape, responses)
     able = np.flatnonzero(~single).tolist()
     if not able:
         return found
@@ -303,22 +312,20 @@ def _fast_way(estimator: Any, responses: Sequence[str]) -> Any:
     return ask
 
 
-def one_class_outputs(
-    codes: IntArray, table: Table, responses: Sequence[str]
-) -> Outputs:
-    """Answer with certainty where the training set holds one class only."""
-    proba = decision = None
-    if "predict_proba" in responses:
-        proba = one_hot(codes, table.n_classes)
-    if "decision_function" in responses:
-        decision = np.zeros((*codes.shape, table.n_classes))
-        decision = decision[..., 0] if table.n_classes == 2 else decision
-    return Outputs(codes, proba, decision)
+def predict_constant(
+    table: Table, train: IntArray, shape: tuple[int, ...], responses: Sequence[str]
+) -> Any:
+    """Predict where the target of a training set is constant, such as one class."""
+    codes = constant_values(table, train, shape)
+    return constant_outputs(codes, table, train, responses) if responses else codes
 
 
-def one_hot(codes: IntArray, n_classes: int) -> FloatArray:
-    """Return probability 1 for the predicted classes, shape (..., n_classes)."""
-    return (codes[..., np.newaxis] == np.arange(n_classes)).astype(np.float64)
+def _without_contrast(table: Table, splits: Sequence[Split]) -> NDArray[np.bool_]:
+    """Return which training sets have a constant target, such as one class."""
+    if table.kind == "classes":
+        counts = class_counts(splits, table.y, table.n_classes)
+        return np.asarray(np.count_nonzero(counts, axis=1) == 1)
+    return np.array([table.target.is_constant(split.train) for split in splits])
 
 
 def predict_loop(
@@ -345,9 +352,10 @@ def predict_loop(
 
     Returns
     -------
-    list of int arrays of shape (n_sizes, n_test)
-        Class codes; −1 for a predicted label that is not a class of the table.
-        `Outputs` in their place where there are `responses`.
+    list of arrays of shape (n_sizes, n_test)
+        Class codes, −1 for a predicted label that is not a class of the table; numbers
+        or risks for other targets. `Outputs` in their place where there are
+        `responses`.
     """
     sizes = _check_sizes(orders, sizes)
     known: dict[Any, Any] = {}
@@ -455,15 +463,16 @@ def _fit_predict(
     columns: IntArray | None,
     responses: Sequence[str] = (),
 ) -> Any:
-    train, test = split
-    codes = table.y[train]
-    if (codes == codes[0]).all():
-        same = np.full(len(test), codes[0], dtype=np.intp)
-        return one_class_outputs(same, table, responses) if responses else same
-    X = _frame(estimator, table, train, columns)
-    model = clone(estimator).fit(X, table.labels[train])
+    train, test = counted_rows(table, split.train), split.test
+    if table.target.is_constant(train):
+        return predict_constant(table, train, (len(test),), responses)
+    rows, arguments = plan_fit(estimator, table, train)
+    X = _frame(estimator, table, rows, columns)
+    model = clone(estimator).fit(X, table.labels[rows], **arguments)
     asked = _frame(estimator, table, test, columns)
-    found = table.as_classes.encode(model.predict(asked))
+    found = predict_values(model, asked, table)
+    if "predict_survival_function" in responses:
+        return Outputs(found, survival_at(model, asked, times_of(table, train)))
     return respond(model, asked, found, table, responses) if responses else found
 
 
@@ -523,8 +532,10 @@ def _leave_one_out(
         ):
             return None
     labels = clone(estimator).leave_one_out_predictions(table.frame(), table.labels)
-    codes = table.as_classes.encode(labels)
-    return [codes[split.test][np.newaxis] for split in splits]
+    values = np.asarray(labels)
+    if table.kind == "classes":
+        values = table.as_classes.encode(labels)
+    return [values[split.test][np.newaxis] for split in splits]
 
 
 # -- for estimators of this library --------------------------------------------------
@@ -564,10 +575,11 @@ class PredictMany:
         Returns
         -------
         list of arrays
-            Labels of the test rows of every split: shape (n_test,) without `orders`,
-            (n_sizes, n_test) with them.
+            Labels (numbers, or risks) of the test rows of every split: shape (n_test,)
+            without `orders`, (n_sizes, n_test) with them.
         """
-        table = read_table(X, y, kind="classes", name="X", encoded=False)
+        kind = target_of(self) or "auto"
+        table = read_table(X, y, kind=kind, name="X", encoded=False)
         parts = [read_split(split, len(table)) for split in splits]
         ranked = None if orders is None else [np.asarray(order) for order in orders]
         if ranked is not None and len(ranked) != len(parts):
@@ -579,7 +591,8 @@ class PredictMany:
         _check_orders(ranked, wanted)
         found = predict_table(self, table, parts, ranked, wanted)
         codes = fill_by_loop(found, self, table, parts, ranked, wanted)
-        labels = [table.classes[one] for one in codes]
+        of_classes = table.kind == "classes"
+        labels = [table.classes[one] if of_classes else one for one in codes]
         return labels if ranked is not None else [one[0] for one in labels]
 
 

@@ -22,9 +22,9 @@ from veridical.learning.inputs import finite_matrix, number_by_frequency
 from veridical.learning.many import (
     Predicted,
     on_equal_subsets,
-    one_hot,
     register_predict_table,
 )
+from veridical.learning.outcomes import one_hot
 
 #: Relative difference of squared distances; below it they are equal.
 DISTANCE_ROUNDING = 1e-9

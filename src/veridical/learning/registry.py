@@ -34,12 +34,12 @@ from veridical.learning.many import (
     Predicted,
     Responded,
     Sizes,
-    one_hot,
     register_predict_table,
     register_respond_table,
 )
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
+from veridical.learning.outcomes import one_hot
 from veridical.learning.tabular import TabularClassifier, TabularPredictor
 
 #: Height of indicators at which two different categories have distance 1.

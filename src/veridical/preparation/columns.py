@@ -19,7 +19,6 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import (
     mark_features,
@@ -94,7 +93,7 @@ class BesideFeatures(TransformerMixin, BaseEstimator):
         parts = read_parts(self, X, named, reset=reset)
         for parameter, value in given.items():
             if value is not None:
-                parts.sides[parameter] = _read_side(value, len(parts.values), parameter)
+                parts.sides[parameter] = read_side(value, len(parts.values), parameter)
         return parts
 
     def _result(self, X: Any, parts: Parts, values: FloatArray) -> Any:
@@ -207,7 +206,7 @@ def read_parts(
         places = place_columns(wanted, n_columns, names, parameter)
         if places:
             shown = [j if names is None else names[j] for j in places]
-            sides[parameter] = Side([_column(X, j) for j in places], shown)
+            sides[parameter] = Side([column_of(X, j) for j in places], shown)
         if taken & set(places):
             both = min(taken & set(places))
             raise InputError(
@@ -236,7 +235,8 @@ def read_parts(
     return Parts(values, features, sides)
 
 
-def _column(X: Any, j: int) -> NDArray[Any]:
+def column_of(X: Any, j: int) -> NDArray[Any]:
+    """Return a column of an array or data frame as an array."""
     if is_frame(X):
         return nw.from_native(X, eager_only=True)[:, j].to_numpy()
     return np.asarray(X[:, j])
@@ -257,8 +257,18 @@ def _refuse_infinite(
         )
 
 
-def _read_side(value: Any, n_samples: int, parameter: str) -> Side:
-    """Read the batch or covariates that were passed as an argument."""
+def read_side(value: Any, n_samples: int | None, parameter: str) -> Side:
+    """Read the batch or covariates that were passed as an argument.
+
+    Parameters
+    ----------
+    value : array-like or data frame
+        One value or one row per sample.
+    n_samples : int or None
+        Number of samples, if it is known.
+    parameter : str
+        Name of the argument.
+    """
     if is_frame(value):
         frame = nw.from_native(value, eager_only=True)
         names = list(frame.columns)
@@ -277,7 +287,7 @@ def _read_side(value: Any, n_samples: int, parameter: str) -> Side:
             names = [f"{parameter} {j}" for j in range(array.shape[1])]
         columns = [array[:, j] for j in range(array.shape[1])]
     for one in columns:
-        if len(one) != n_samples:
+        if n_samples is not None and len(one) != n_samples:
             raise InputError(
                 f"{parameter} has {len(one)} rows, but X has {n_samples}: found input "
                 "variables with inconsistent numbers of samples. Give one per sample."
@@ -340,13 +350,11 @@ def code_covariates(side: Side, coding: Coding | None) -> tuple[FloatArray, Codi
     for k, (values, name) in enumerate(zip(side.columns, side.names, strict=True)):
         missing = np.flatnonzero(pd.isna(values))
         if missing.size:
-            cure = for_users(
-                "fill it in first (veridical.preparation.Impute before this step)",
-                "add --impute median, or drop the covariate,",
-            )
             raise InputError(
                 f"Covariate {show(name)} is missing in {plural('row', missing)} "
-                f"{listed(missing)}, counted from 0; {cure} or leave out these rows."
+                f"{listed(missing)}, counted from 0; fill it in first "
+                "(veridical.preparation.Impute before this step) or leave out these "
+                "rows."
             )
         numbers = _as_numbers(values)
         known = None if coding is None else coding[k]

@@ -21,6 +21,7 @@ from scipy.special import logsumexp
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import BoolArray, FloatArray
 from veridical._core.errors import InputError
 from veridical._core.text import listed, show
@@ -321,11 +322,12 @@ class ComBat(BesideFeatures):
         if self.mean_only or sizes.min() > 1:
             return
         alone = self.batches_[sizes < 2].tolist()
+        cure = for_users("; or shift only: ComBat(mean_only=True)", "")
         raise InputError(
             f"{'Batch' if len(alone) == 1 else 'Batches'} {listed(alone)} "
             f"{'has' if len(alone) == 1 else 'have'} one training sample only, from "
             "which no variance can be estimated; join it with a similar batch, leave "
-            "it out, use fewer folds, or shift only: ComBat(mean_only=True)."
+            f"it out, or use fewer folds{cure}."
         )
 
     def _learn_covariates(self, parts: Parts) -> tuple[FloatArray, Coding]:
@@ -362,11 +364,12 @@ class ComBat(BesideFeatures):
     ) -> tuple[FloatArray, FloatArray]:
         """Estimate a batch that ``fit`` has not seen from its own samples."""
         if self.unknown == "error":
+            cure = for_users("ComBat(unknown='estimate')", "--unknown-batch estimate")
             raise InputError(
                 f"Batch {show(label)} is not among the training samples, which have "
                 f"{listed(self.batches_.tolist())}, so its shift and scale are not "
                 "known; use splits in which every batch is trained on, or estimate it "
-                "from its own samples: ComBat(unknown='estimate')."
+                f"from its own samples: {cure}."
             )
         if len(standard) < 2 and not self.mean_only:
             raise InputError(

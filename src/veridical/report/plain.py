@@ -47,13 +47,19 @@ class ClassSummary(TypedDict):
 
 
 class DataInfo(TypedDict):
-    """The data set or source; ``chance`` is the share of the largest class."""
+    """The data set or source; ``chance`` is the share of the largest class.
+
+    ``target`` is the kind of target, ``outcome`` the target in words. A target of
+    numbers or survival times has no ``classes`` and no ``chance``.
+    """
 
     name: str
     n_samples: int
     n_features: int
+    target: str
+    outcome: str
     classes: list[ClassSummary]
-    chance: float
+    chance: float | None
 
 
 class CoverageSummary(TypedDict):
@@ -251,9 +257,11 @@ def data_info(data: DataSummary) -> DataInfo:
         "name": clean(data.name),
         "n_samples": int(data.n_samples),
         "n_features": int(data.n_features),
+        "target": data.kind,
+        "outcome": clean(data.outcome),
         "classes": [
             {"name": clean(name), "count": int(n), "share": n / total}
             for name, n in data.classes.items()
         ],
-        "chance": float(data.majority_share),
+        "chance": finite(data.majority_share),
     }

@@ -27,6 +27,7 @@ from veridical._core.numbers import (
 )
 from veridical._core.records import Curve, Interval, Side
 from veridical._core.scoring import ScoreInfo, write_number
+from veridical._core.targets import NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
@@ -660,10 +661,12 @@ def sentence(text: str) -> str:
 
 def size_of(data: Any) -> str:
     """Say how large the data are."""
+    target = count(len(data["classes"]), "class")
+    if data["target"] != "classes":
+        target = f"a target of {NAMES[data['target']]}"
     return (
         f"{count(data['n_samples'], 'sample')}, "
-        f"{count(data['n_features'], 'feature')}, "
-        f"{count(len(data['classes']), 'class')}"
+        f"{count(data['n_features'], 'feature')}, {target}"
     )
 
 
@@ -703,6 +706,22 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
     )
 
 
+def list_score(
+    scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
+) -> tuple[str, ...]:
+    """List a score for a table of scores; `kind` is that of its interval."""
+    info = read_info(scoring)
+    return (
+        info.full_label,
+        info.write(found["value"]),
+        info.write_range(found["low"], found["high"]),
+        *kind,
+        info.averaging,
+        info.write(info.chance),
+        "more" if info.greater_is_better else "less",
+    )
+
+
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
     """Return what guessing reaches as a level; nothing where that is not known."""
     if scoring.chance is None:
@@ -719,8 +738,8 @@ def on_chance(scoring: ScoreInfo, data: Any) -> str:
         return ""
     return (
         'The dashed line "guessing", or an arrow where the line would lie outside the '
-        f"axis, is the {scoring.label} of predicting the shares of the classes for "
-        f"every sample: {scoring.write(scoring.chance)}."
+        f"axis, is the {scoring.label} of predicting {scoring.guessing} for every "
+        f"sample: {scoring.write(scoring.chance)}."
     )
 
 
@@ -754,7 +773,10 @@ def provenance(
         classes = ", ".join(
             f"{c['name']} {c['count']} ({percent(c['share'])})" for c in data["classes"]
         )
-        listed = [Fact("Data", f"{data['name']}: {size}"), Fact("Classes", classes)]
+        target = Fact("Classes", classes)
+        if data["target"] != "classes":
+            target = Fact("Target", f"{NAMES[data['target']]}: {data['outcome']}")
+        listed = [Fact("Data", f"{data['name']}: {size}"), target]
     named = {fact.name: fact.value for fact in facts}
     for key, value in settings.items():
         label = _setting(key)
@@ -785,7 +807,12 @@ def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> s
     seed = record_settings.get("random_state")
     last = f"Computed with veridical {__version__}"
     last += f", random state {seed}." if seed is not None else "."
-    return " ".join(filter(None, [*sentences, last]))
+    before = [
+        f"{what}: {record_settings[key]}."
+        for key, what in (("batch", "Batches"), ("covariates", "Covariates"))
+        if key in record_settings
+    ]
+    return " ".join(filter(None, [*sentences, *before, last]))
 
 
 def answer(words: Any, badges: Mapping[str, str]) -> dict[str, Any]:

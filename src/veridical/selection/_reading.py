@@ -29,8 +29,7 @@ from veridical._core.reading import (
 from veridical._core.splits import read_rows
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Target
-from veridical._core.text import listed
-from veridical._core.weights import read_weights, round_weights
+from veridical._core.weights import read_target_weights
 from veridical.search.groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
@@ -199,7 +198,10 @@ def read(
     )
     features = abilities.adapt(encode(X, chosen))
     target = _read_target(estimator, y, features.values.shape[0], abilities.targets)
-    table = Table(features, target, weights=_read_weights(sample_weight, target))
+    weights = None
+    if sample_weight is not None:
+        weights = read_target_weights(sample_weight, target)
+    table = Table(features, target, weights=weights)
     abilities.check(table, type(estimator).__name__)
     return table
 
@@ -225,30 +227,6 @@ def _read_target(
 def _without_columns(y: NDArray[Any]) -> NDArray[Any]:
     """Return the only column of a table as an array."""
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
-
-
-def _read_weights(sample_weight: Any, target: Target) -> FloatArray | None:
-    """Check sample weights; None if there are none.
-
-    They are rounded so that their sums are exact: a feature that is constant within
-    each class has a variance of exactly 0 also with weights.
-    """
-    if sample_weight is None:
-        return None
-    weights = read_weights(sample_weight, len(target))
-    if isinstance(target, Classes) and target.is_constant(weights > 0):
-        without = np.delete(target.classes, np.unique(target.codes[weights > 0]))
-        raise InputError(
-            f"sample_weight is 0 for every sample of class {listed(without)}, which "
-            "leaves one class only; give samples of at least two classes a positive "
-            "weight."
-        )
-    if target.is_constant(weights > 0):
-        raise InputError(
-            "sample_weight is 0 for so many samples that the target of the others "
-            "does not vary; give more samples a positive weight."
-        )
-    return round_weights(weights)
 
 
 def _values(features: Features, j: Any) -> list[Any]:

@@ -51,7 +51,7 @@ _NAMES = {
 }
 
 
-def name_of(method: str, k: int) -> str:
+def method_name(method: str, k: int) -> str:
     """Return the name of a method in the paper."""
     return _NAMES[method].format(k=k)
 
@@ -170,7 +170,7 @@ def make_table_1(figures: TaskAccuracies) -> StudyTable:
             mine = (method, k, share_of(method))
             rows.append(
                 (
-                    name_of(method, k),
+                    method_name(method, k),
                     f"{np.nanmean(found):.2f}",
                     "–" if value is None else f"{value:.2f}",
                     _gain(figures.pair(mine, ("all", 0, 0)) if k else None),
@@ -241,7 +241,9 @@ def draw_shares(figures: TaskAccuracies) -> Iterator[Picture]:
                     places.append(place)
                     values.append(pair.mean.interval)
             if places:
-                curves.append(Curve(name_of(method, k), tuple(places), tuple(values)))
+                curves.append(
+                    Curve(method_name(method, k), tuple(places), tuple(values))
+                )
         yield Picture(
             f"K = {k}",
             f"Gain over RFE-{k} by the share of unselected features",
@@ -309,4 +311,4 @@ def _one_by_one(figures: TaskAccuracies) -> StudyTable:
 
 
 def _gene_name(method: str, k: int) -> str:
-    return "all genes" if method == "all" else name_of(method, k)
+    return "all genes" if method == "all" else method_name(method, k)

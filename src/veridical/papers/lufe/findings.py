@@ -33,7 +33,7 @@ from veridical.papers.lufe.figures import (
     draw_gains,
     draw_shares,
     make_table_1,
-    name_of,
+    method_name,
     share_of,
     tabulate_genes,
 )
@@ -98,7 +98,7 @@ def _better(
     if len(pair.gains) < _ENOUGH_TASKS:
         outcome = "open"
     return Check(
-        f"{name_of(better, k)} is more accurate than {name_of(worse, k_worse)}",
+        f"{method_name(better, k)} is more accurate than {method_name(worse, k_worse)}",
         outcome,
         published,
         pair.words(),
@@ -134,7 +134,7 @@ def _most_tasks(pair: MethodPair, plus: str, kind: str, k: int) -> Check:
     known = PUBLISHED.get((plus, k))
     published = "–" if known is None or known[2] is None else f"{known[2][0]} of 49"
     return Check(
-        f"{name_of(plus, k)} is better than {name_of(kind, k)} on most tasks",
+        f"{method_name(plus, k)} is better than {method_name(kind, k)} on most tasks",
         outcome,
         published,
         f"{pair.wins} of {n}, worse on {pair.losses}",
@@ -193,7 +193,7 @@ def _accuracies(figures: TaskAccuracies) -> Iterator[Check]:
         mean = Mean.from_values(found[~np.isnan(found)])
         outcome = decide(mean.interval, value - 2, value + 2) if same else "open"
         yield Check(
-            f"Accuracy of {name_of(method, k)}",
+            f"Accuracy of {method_name(method, k)}",
             outcome,
             f"{value:.2f} %",
             mean.words(False, "task") + ("" if same else "; other texts"),

@@ -683,23 +683,44 @@ def _levels(
     unit: ValueUnit = "percent",
 ) -> None:
     """Draw reference values: names on top, vertical lines between labels."""
-    for row, level in enumerate(levels):
+    places = [scale.x(level.value) for level in levels]
+    for row, i in enumerate(_level_rows(places)):
+        level, x = levels[i], places[i]
         kind = "vd-level vd-level-solid" if level.solid else "vd-level"
         group = _group(svg, kind)
         words, y = f"{level.name} {score(level.value, unit)}", LEVEL_ROW * row + 10
         if scale.shows(level.value):
-            x = scale.x(level.value)
             _line(group, x, y - 8, x, LEVEL_ROW * len(levels))
             for start, end in spans:
                 _line(group, x, start, x, end)
-            others = [scale.x(one.value) for one in levels if one is not level]
-            crossed = x > 30 and any(x <= other for other in others)
-            shift, anchor = ("-5", "end") if x >= 70 or crossed else ("5", "start")
+            shift, anchor = ("-5", "end") if _ends_at(x, places) else ("5", "start")
             _text(group, x, y, words, anchor).set("dx", shift)
         elif level.value < scale.low:
             _text(group, LEFT, y, f"← {words}", "start")
         else:
             _text(group, RIGHT, y, f"{words} →", "end")
+
+
+def _ends_at(x: float, places: Sequence[float]) -> bool:
+    """Return whether the name of a level stands to the left of its line."""
+    return x >= 70 or (x > 30 and max(places) >= 70)
+
+
+def _level_rows(places: Sequence[float]) -> list[int]:
+    """Order levels from the top row down, so that no line runs through a name.
+
+    A line begins in the row of its name. Names to the left of their lines come from the
+    right, the others from the left.
+
+    Examples
+    --------
+    >>> _level_rows([61.0, 60.0]), _level_rows([71.0, 75.0])
+    ([1, 0], [1, 0])
+    """
+    return sorted(
+        range(len(places)),
+        key=lambda i: -places[i] if _ends_at(places[i], places) else places[i],
+    )
 
 
 def _dot(svg: ET.Element, side: Side, x: float, y: float, radius: float) -> None:

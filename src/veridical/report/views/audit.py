@@ -55,6 +55,7 @@ from veridical.report.view import (
     gap_written,
     in_numbers,
     in_unit,
+    list_score,
     on_chance,
     paragraph,
     provenance,
@@ -421,21 +422,10 @@ def _findings(s: AuditSummary) -> tuple[Block, ...]:
 
 def _others(s: AuditSummary) -> list[Rows]:
     """List further scores under IN, where there are any."""
-    rows = []
-    for one in s["others"]:
-        info, found = read_info(one["scoring"]), one["score"]
-        rows.append(
-            (
-                info.full_label,
-                info.write(found["value"]),
-                info.write_range(found["low"], found["high"]),
-                info.averaging,
-                info.write(info.chance),
-            )
-        )
-    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Over splits | Guessing#"
+    rows = [list_score(one["scoring"], one["score"]) for one in s["others"]]
+    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Over splits | Guessing# "
     caption = "Further scores of the same predictions, under IN"
-    return [table(caption, heads, rows)] if rows else []
+    return [table(caption, f"{heads}| Better^", rows)] if rows else []
 
 
 def _table(s: AuditSummary) -> Rows:

@@ -1571,11 +1571,18 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
         start += f"Guessing reaches {scoring.write(scoring.chance)}. "
     note = (
         f"{start.lstrip()}Intervals are t intervals over folds, their variance "
-        "enlarged because training sets overlap (Nadeau and Bengio 2003), an "
-        f"approximation. {_cut(s)}{_averaged(s)}"
+        "enlarged because training sets overlap (Nadeau and Bengio 2003). "
+        f"{_on_coverage(s)}{_cut(s)}{_averaged(s)}"
     )
     caption = f"Mean {scoring.label} of each selector, with its {level}, and mean rank"
     return by_columns(caption, columns), Text(note, "note")
+
+
+def _on_coverage(s: ManySummary) -> str:
+    """Say how often the intervals of means under IN cover the truth."""
+    if not any(m["method"] == "in" for m in s["methods"]):
+        return ""
+    return f"Under IN: {say_coverage(covered(s['coverage']))} "
 
 
 def _mean_ranks(s: ManySummary, m: ManyMethod) -> list[str]:

@@ -85,7 +85,7 @@ class CalibrationSummary(TypedDict):
     bins: list[BinSummary]
 
 
-class DifferenceSummary(TypedDict):
+class ModelDifferenceSummary(TypedDict):
     """Scores of one model minus those of another, with standard errors."""
 
     first: str
@@ -114,7 +114,7 @@ class CorrectionSummary(TypedDict):
     threshold: float
     models: list[CalibrationSummary]
     null_share: float
-    differences: list[DifferenceSummary]
+    differences: list[ModelDifferenceSummary]
     dependence: DependenceSummary
     believed: str | None
     belief: str

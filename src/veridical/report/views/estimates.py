@@ -65,6 +65,7 @@ from veridical.report.view import (
     chance_level,
     confidence,
     data_facts,
+    list_score,
     on_chance,
     on_direction,
     paragraph,
@@ -563,21 +564,13 @@ def _table(s: EstimatesSummary) -> Rows:
 def _others(s: EstimatesSummary) -> list[Rows]:
     """List the other scores of the same predictions, where there are any."""
     several = len(s["estimates"]) > 1
-    rows = []
-    for one in s["others"]:
-        info = read_info(one["scoring"])
-        rows.append(
-            (
-                *([one["method"]] if several else []),
-                info.full_label,
-                info.write(one["value"]),
-                info.write_range(one["low"], one["high"]),
-                one["interval"] or "none valid",
-                info.averaging,
-                info.write(info.chance),
-                "more" if info.greater_is_better else "less",
-            )
+    rows = [
+        (
+            *([one["method"]] if several else []),
+            *list_score(one["scoring"], one, one["interval"] or "none valid"),
         )
+        for one in s["others"]
+    ]
     heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
     heads += f"{confidence(s['confidence'])}# | Kind | Over splits | Guessing# | "
     caption = "Other scores of the same predictions"

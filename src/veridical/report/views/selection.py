@@ -43,8 +43,11 @@ from veridical.report.view import (
     Warn,
     answer,
     bounded,
+    chance_level,
     data_facts,
+    list_score,
     majority,
+    on_chance,
     on_majority,
     paragraph,
     provenance,
@@ -110,12 +113,16 @@ class FeatureInfo(OtherFeature):
 class ClassInfo(TypedDict):
     """One class: samples tested, and the share of them classified correctly.
 
-    ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent.
+    ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent; with
+    groups or weights, for the ``n_effective`` samples that its ``n_units`` groups are
+    worth.
     """
 
     name: str
     n_test: int
     accuracy: float
+    n_units: int
+    n_effective: float
     low: float | None
     high: float | None
 
@@ -225,8 +232,6 @@ def _feature(record: Selection, feature: SelectedFeature) -> dict[str, Any]:
 
 
 def _evidence(record: Selection) -> str:
-    worst = min(record.classes, key=lambda one: one.accuracy)
-    best = max(record.classes, key=lambda one: one.accuracy)
     said = (
         f"Measured on {count(record.n_test, 'sample')} in "
         f"{count(record.n_folds, 'split')} "
@@ -241,13 +246,7 @@ def _evidence(record: Selection) -> str:
             f"{record.settings['cross-validation']}: features were selected and the "
             "estimator trained without the test samples. "
         )
-    if worst.accuracy < best.accuracy:
-        said += (
-            f"Best class {best.name} ({percent(best.accuracy)}), worst "
-            f"{worst.name} ({percent(worst.accuracy)})."
-        )
-    else:
-        said += f"The same {percent(best.accuracy)} in every class."
+    said += _by_class(record)
     if record.stability is not None:
         said += (
             " Stability of the selection over the folds "
@@ -255,6 +254,20 @@ def _evidence(record: Selection) -> str:
             "agreement as by chance. It has no interval, because folds share samples."
         )
     return said
+
+
+def _by_class(record: Selection) -> str:
+    """Say in which class most and fewest are right; nothing without classes."""
+    if not record.classes:
+        return ""
+    worst = min(record.classes, key=lambda one: one.accuracy)
+    best = max(record.classes, key=lambda one: one.accuracy)
+    if worst.accuracy < best.accuracy:
+        return (
+            f"Best class {best.name} ({percent(best.accuracy)}), worst "
+            f"{worst.name} ({percent(worst.accuracy)})."
+        )
+    return f"The same {percent(best.accuracy)} in every class."
 
 
 def _is_validated(settings: Mapping[str, Setting]) -> bool:
@@ -328,8 +341,9 @@ def show(record: Selection) -> View:
     sections = [
         Section(f"{what} of the selection", (*_scores(s), _figure(s)), first=True),
         Section("The selected features", _feature_blocks(s, features), first=True),
-        Section("Accuracy by class", (classes,)),
     ]
+    if s["classes"]:
+        sections.append(Section("Accuracy by class", (classes,)))
     drawn = curves(record)
     if drawn:
         blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]
@@ -355,7 +369,11 @@ def show(record: Selection) -> View:
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, (), models),
-        tables=(replace(features, caption=caption), *_scores(s), classes),
+        tables=(
+            replace(features, caption=caption),
+            *_scores(s),
+            *([classes] if s["classes"] else []),
+        ),
         method=paragraph(s["settings"], _method(s)),
         remarks=(words["evidence"], *_support(s), *words["notes"]),
     )
@@ -363,27 +381,22 @@ def show(record: Selection) -> View:
 
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
-    rows = []
-    for one in s["scores"]:
-        info, found = read_info(one["scoring"]), one["score"]
-        rows.append(
-            (
-                info.full_label,
-                info.write(found["value"]),
-                info.write_range(found["low"], found["high"]),
-                one["interval"] or "none valid",
-                info.averaging,
-                info.write(info.chance),
-                "more" if info.greater_is_better else "less",
-            )
-        )
+    rows = [
+        list_score(one["scoring"], one["score"], one["interval"] or "none valid")
+        for one in s["scores"]
+    ]
     heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
 
 def _figure(s: SelectionSummary) -> Figure:
-    """Draw the accuracy and that of each class, the worst where they are many."""
+    """Draw the accuracy and that of each class, the worst where they are many.
+
+    Without classes, draw the leading score.
+    """
+    if not s["classes"]:
+        return _score_figure(s)
     classes = [
         Mark(one["name"], one["accuracy"], bounded(one["low"], one["high"]), "b")
         for one in s["classes"]
@@ -405,6 +418,25 @@ def _figure(s: SelectionSummary) -> Figure:
     )
     picture = Intervals(alt, marks, majority(s["data"]), axis="accuracy")
     return Figure.from_picture(picture, caption)
+
+
+def _score_figure(s: SelectionSummary) -> Figure:
+    """Draw the leading score with its interval."""
+    scoring, found = read_info(s["scoring"]), s["scores"][0]["score"]
+    mark = Mark("All samples", found["value"], bounded(found["low"], found["high"]))
+    said = f"{capitalized(scoring.label)} {scoring.write(found['value'])}"
+    caption = (
+        f"{capitalized(scoring.full_label)} on test samples, with the 95 % interval "
+        f"that the notes name. {on_chance(scoring, s['data'])}"
+    )
+    picture = Intervals(
+        f"{said}.",
+        (mark,),
+        chance_level(scoring),
+        axis=scoring.label,
+        unit=scoring.unit,
+    )
+    return Figure.from_picture(picture, caption.strip())
 
 
 def _features(s: SelectionSummary) -> Rows:

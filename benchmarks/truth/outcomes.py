@@ -1,0 +1,278 @@
+"""Measure tests and intervals for numbers and survival times: a table that ships.
+
+    python -m benchmarks.truth.outcomes [--minutes 20] [--simulations 400]
+    python -m benchmarks.truth.outcomes --table
+
+The first command writes ``src/veridical/evaluation/outcome_rates.csv``, a design at a
+time; designs that are in the table already are left out. The second prints a summary.
+
+Every data set has an outcome and two blocks of features, both drawn in the same way
+given the outcome: of p features, some depend on it. In both blocks, the k features that
+are most related to the outcome of the training samples are selected (by correlation, or
+by Cox's score), and a ridge model learns from them. So neither block is truly better,
+and a test at 5 % should reject in 5 % of the data sets. The interval of the first block
+should cover, in 95 % of the data sets, the score of the model that is fitted on all
+samples, on 2000 fresh samples.
+
+| symbol   | meaning                                                                   |
+|----------|---------------------------------------------------------------------------|
+| n, p, k  | samples, features of a block, features selected                           |
+| effect   | correlation of a relevant feature with the outcome is e / sqrt(1 + e²)    |
+| tail_df  | degrees of freedom of the outcome's t distribution; inf is normal         |
+| censored | expected share of censored times                                          |
+| m        | samples of a group; half of the variance of outcome and noise is shared   |
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import math
+import time
+import zlib
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import veridical.evaluation
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.survival_scores import concordance
+from veridical._core.targets import Survival
+from veridical.comparison.significance import corrected_resampled_t
+from veridical.datasets.outcomes import censoring_rate
+from veridical.learning import CoxRidge
+
+TABLE = Path(veridical.evaluation.__file__).with_name("outcome_rates.csv")
+#: Fresh samples of the truth, and relevant features of a block.
+N_FRESH, N_RELEVANT = 2000, 5
+
+
+@dataclass(frozen=True)
+class Design:
+    """A way to draw data sets and to split them."""
+
+    score: str
+    n_samples: int
+    n_features: int = 50
+    n_selected: int = 5
+    effect: float = 0.5
+    tail_df: float = math.inf
+    censored: float = 0.0
+    group_size: int = 1
+    n_folds: int = 10
+    n_repeats: int = 1
+
+
+def designs() -> list[Design]:
+    """List the designs: sizes, strengths, tails, censoring, groups and folds."""
+    found = []
+    for n in (40, 80, 160, 400):
+        for effect in (0.0, 0.4, 1.0):
+            found.append(Design("r2", n, effect=effect, n_folds=5 if n < 80 else 10))
+        found.append(Design("r2", n, tail_df=3.0, n_folds=5))
+    for n in (80, 240):
+        found.append(Design("r2", n, tail_df=3.0, n_folds=10))
+        found.append(Design("r2", n, n_folds=5, n_repeats=5))
+        found.append(Design("r2", n, n_folds=5, group_size=4))
+        found.append(Design("r2", n, n_folds=10, group_size=4))
+        found.append(Design("r2", n, n_features=300, n_selected=10))
+    for n, censored in (
+        (40, 0.1), (80, 0.1), (80, 0.3), (80, 0.5), (160, 0.1), (160, 0.3),
+        (160, 0.5), (160, 0.8), (400, 0.1), (400, 0.3), (400, 0.5), (400, 0.8),
+    ):  # fmt: skip
+        folds = 5 if n * (1 - censored) < 60 else 10
+        found.append(Design("concordance", n, censored=censored, n_folds=folds))
+    for n, censored in ((80, 0.3), (160, 0.5), (400, 0.8), (400, 0.3)):
+        for effect in (0.0, 1.0):
+            one = Design("concordance", n, effect=effect, censored=censored, n_folds=5)
+            found.append(one)
+    for n in (80, 240):
+        found.append(Design("concordance", n, censored=0.3, n_folds=5, group_size=4))
+        found.append(Design("concordance", n, censored=0.3, n_folds=5, n_repeats=5))
+    return found
+
+
+def draw(design: Design, n: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
+    """Draw two blocks of features, (2, n, p), and the outcome."""
+    m = design.group_size
+    group = np.arange(n) // m
+
+    def normal(*shape: int) -> FloatArray:
+        """Draw standard normals; in groups, half of the variance is shared."""
+        own = rng.standard_normal((*shape[:-1], n))
+        if m == 1:
+            return own
+        shared = rng.standard_normal((*shape[:-1], int(group[-1]) + 1))[..., group]
+        return (own + shared) / math.sqrt(2)
+
+    z = normal(n)
+    y: Any = z
+    if math.isfinite(design.tail_df):
+        chi = rng.chisquare(design.tail_df, n) / design.tail_df
+        y = z / np.sqrt(chi)
+    if design.score == "concordance":
+        hazard = rng.exponential(size=n) / np.exp(z)
+        limit = rng.exponential(size=n) / censoring_rate(1.0, design.censored)
+        y = Survival(np.minimum(hazard, limit), hazard <= limit)
+        signal = z
+    else:
+        signal = np.clip(y, -6, 6)
+    effects = np.zeros(design.n_features)
+    effects[:N_RELEVANT] = design.effect
+    X = normal(2, design.n_features, n) + effects[:, None] * signal
+    return np.ascontiguousarray(X.transpose(0, 2, 1)), y
+
+
+def split(design: Design, y: Any, rng: np.random.Generator) -> list[IntArray]:
+    """Return the test rows of every fold: whole groups, stratified by event."""
+    n, m, v = design.n_samples, design.group_size, design.n_folds
+    tests = []
+    for _ in range(design.n_repeats):
+        if m == 1 and isinstance(y, Survival):
+            order = rng.permutation(n)
+            order = order[np.argsort(~y.event[order], kind="stable")]
+        else:
+            order = rng.permutation(n // m)
+        fold = np.empty(n // m, dtype=np.intp)
+        fold[order] = np.arange(n // m) % v
+        fold = np.repeat(fold, m)
+        tests += [np.flatnonzero(fold == f) for f in range(v)]
+    return tests
+
+
+def relation(X: FloatArray, y: Any) -> FloatArray:
+    """Return how much each feature is related to the outcome.
+
+    The martingale residuals of the null model, times a feature, sum to Cox's score.
+    """
+    if isinstance(y, Survival):
+        order = np.argsort(y.time, kind="stable")
+        at_risk = np.arange(len(order), 0, -1)
+        hazard = np.empty(len(order))
+        hazard[order] = np.cumsum(y.event[order] / at_risk)
+        y = y.event - hazard
+    Z = X - X.mean(axis=0)
+    return np.abs((y - y.mean()) @ Z) / np.sqrt((Z**2).sum(axis=0))
+
+
+def fit_score(X: FloatArray, y: Any, fresh: FloatArray, truth: Any, k: int) -> float:
+    """Select and learn on some samples, and score others."""
+    chosen = np.argpartition(-relation(X, y), k - 1)[:k]
+    A, B = X[:, chosen], fresh[:, chosen]
+    mean, spread = A.mean(axis=0), A.std(axis=0)
+    A, B = (A - mean) / spread, (B - mean) / spread
+    if isinstance(y, Survival):
+        risk = CoxRidge(alpha=1.0).fit(A, y.labels).predict(B)
+        return concordance(truth, risk)
+    weights = np.linalg.solve(A.T @ A + np.eye(k), A.T @ (y - y.mean()))
+    error = truth - y.mean() - B @ weights
+    return 1 - float((error**2).sum() / ((truth - truth.mean()) ** 2).sum())
+
+
+def take(y: Any, rows: IntArray) -> Any:
+    """Take some samples of an outcome."""
+    return y.take(rows) if isinstance(y, Survival) else y[rows]
+
+
+def simulate(design: Design, seed: int) -> tuple[bool, bool, float, float] | None:
+    """Return whether the test rejects, whether the interval covers, value and truth.
+
+    None where the score is not defined on every fold, so that no verb compares.
+    """
+    rng = np.random.default_rng(seed)
+    X, y = draw(design, design.n_samples, rng)
+    tests = split(design, y, rng)
+    scores = np.empty((2, len(tests)))
+    everything = np.arange(design.n_samples)
+    k = design.n_selected
+    for f, test in enumerate(tests):
+        train = np.setdiff1d(everything, test, assume_unique=True)
+        for b in range(2):
+            scores[b, f] = fit_score(
+                X[b, train], take(y, train), X[b, test], take(y, test), k
+            )
+    if np.isnan(scores).any():
+        return None
+    m = design.group_size
+    n_test = [len(test) // m for test in tests]
+    n_train = [design.n_samples // m - one for one in n_test]
+    options: dict[str, Any] = {"n_train": n_train, "n_test": n_test}
+    rejected = corrected_resampled_t(*scores, **options).pvalue <= 0.05
+    low, high = corrected_resampled_t(scores[0], 0 * scores[0], **options).interval
+    fresh, truth = draw(design, N_FRESH, rng)
+    true = fit_score(X[0], y, fresh[0], truth, k)
+    return bool(rejected), bool(low <= true <= high), float(scores[0].mean()), true
+
+
+COLUMNS = (
+    *(field.name for field in fields(Design)),
+    "value",
+    "truth",
+    "n_simulations",
+    "rejected",
+    "covered",
+)
+
+
+def key(design: Design) -> str:
+    """Return the text by which a design is found in the table."""
+    return ",".join(f"{value}" for value in asdict(design).values())
+
+
+def measure(design: Design, n_simulations: int) -> dict[str, Any]:
+    """Count rejections and covered truths in one design."""
+    first = zlib.crc32(key(design).encode())
+    found = [simulate(design, first + i) for i in range(n_simulations)]
+    known = [one for one in found if one is not None]
+    rejected, covered, value, truth = zip(*known, strict=True)
+    return {
+        **asdict(design),
+        "value": f"{np.mean(value):.4f}",
+        "truth": f"{np.mean(truth):.4f}",
+        "n_simulations": len(known),
+        "rejected": sum(rejected),
+        "covered": sum(covered),
+    }
+
+
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """Read the table, where there is one."""
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def main() -> None:
+    """Measure the designs that are missing, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=20.0)
+    parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--out", type=Path, default=TABLE)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    rows: list[dict[str, Any]] = [*read_rows(options.out)]
+    if options.table:
+        for row in rows:
+            n = int(row["n_simulations"])
+            size, covers = int(row["rejected"]) / n, int(row["covered"]) / n
+            said = ",".join(str(row[field.name]) for field in fields(Design))
+            print(f"{said}: value {row['value']}, truth {row['truth']}, {n} data sets, "
+                  f"size {size:.1%}, coverage {covers:.1%}")  # fmt: skip
+        return
+    done = {",".join(row[field.name] for field in fields(Design)) for row in rows}
+    end = time.monotonic() + 60 * options.minutes
+    for design in designs():
+        if key(design) in done or time.monotonic() > end:
+            continue
+        rows.append(measure(design, options.simulations))
+        with options.out.open("w", newline="") as file:
+            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+
+
+if __name__ == "__main__":
+    main()

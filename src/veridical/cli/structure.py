@@ -1,0 +1,170 @@
+"""Which samples of a file belong together, and what each of them counts.
+
+``--groups`` and ``--weights`` name columns. Without ``--groups``, a column of subjects
+whose values repeat, or identifiers with a repeating stem (``S01_1``, ``S01_2``), are
+taken for groups, and a note says so; ``--groups none`` says that they are not.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from veridical._core.errors import InputError
+from veridical._core.text import did_you_mean, listed
+from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
+
+#: The value of ``--groups`` that says that samples are independent.
+NONE = "none"
+
+
+def take_structure(
+    X: Any, groups: Sequence[str], weights: str | None, name: str, y: Any = None
+) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
+    """Take groups and weights out of the columns of a table.
+
+    Parameters
+    ----------
+    X : data frame, array or sparse matrix
+        The table without the target.
+    groups, weights : sequence of str, and str or None
+        Columns, as given.
+    name : str
+        Name of the table in messages.
+    y : array of shape (n_samples,), optional
+        The target; with it, groups are recognised where none are given.
+
+    Returns
+    -------
+    X, structure, columns
+        The other columns; the arguments ``groups`` and ``sample_weight`` of a verb;
+        the columns that were taken out.
+
+    Warns
+    -----
+    UserWarning
+        If groups were recognised, or `groups` names identifiers with a stem.
+    """
+    named = [one for one in groups if one != NONE]
+    if len(named) < len(groups) and named:
+        raise InputError(
+            f"--groups {','.join(groups)} names columns and {NONE!r}; give either."
+        )
+    structure: dict[str, Any] = {}
+    wanted = [("--groups", one) for one in named]
+    wanted += [] if weights is None else [("--weights", weights)]
+    for option, column in wanted:
+        _check_column(X, option, column, name)
+    used: tuple[str, ...] = tuple(column for _, column in wanted)
+    if named:
+        columns = [_read_groups(X[column], column, name) for column in named]
+        structure["groups"] = (
+            columns[0] if len(columns) == 1 else _side_by_side(columns)
+        )
+    elif not groups and y is not None:
+        found = find_subjects(X, y, name)
+        if found is not None:
+            column, labels, said = found
+            structure["groups"] = labels
+            used = (*used, column)
+            warnings.warn(
+                f"{said}. Samples of one subject are not independent, so they are kept "
+                f"together, as groups, and column {column!r} is not a feature. If they "
+                "are independent, add --groups none.",
+                stacklevel=4,
+            )
+    if weights is not None:
+        structure["sample_weight"] = X[weights].to_numpy()
+    return (X.drop(columns=list(used)) if used else X), structure, used
+
+
+def _check_column(X: Any, option: str, column: str, name: str) -> None:
+    known = [str(one) for one in getattr(X, "columns", ())]
+    if not known:
+        raise InputError(
+            f"{option} {column} names a column, but the columns of {name} have no "
+            "names."
+        )
+    if column not in known:
+        raise InputError(
+            f"{option} {column}: there is no such column in {name}"
+            f"{did_you_mean(column, known)} The columns are {listed(known)}; the "
+            "target cannot be one of them."
+        )
+
+
+def _read_groups(values: Any, column: str, name: str) -> Any:
+    """Return the labels of a column, or the stems of identifiers."""
+    if values.nunique() < len(values) or values.isna().any():
+        return values.astype(object).to_numpy()
+    stems = find_groups_in_ids(values)
+    if stems is None:
+        raise InputError(
+            f"--groups {column}: this column of {name} differs in every sample, so no "
+            "samples belong together; name another column, or leave --groups out."
+        )
+    labels, description = stems
+    warnings.warn(
+        f"Column {column!r} of {name} differs in every sample; groups are the "
+        f"beginnings of its values, {description}.",
+        stacklevel=4,
+    )
+    return labels
+
+
+def _side_by_side(columns: Sequence[Any]) -> Any:
+    table = np.empty((len(columns[0]), len(columns)), dtype=object)
+    for j, column in enumerate(columns):
+        table[:, j] = column
+    return table
+
+
+# -- recognising -----------------------------------------------------------------------
+
+
+def identifiers_of(X: Any, y: Any) -> dict[Any, Any]:
+    """Find columns that identify samples, or more subjects than there are classes."""
+    if not hasattr(X, "columns"):
+        return {}
+    return {
+        column: kind
+        for column, kind in find_identifiers(X).items()
+        if kind == "identifier" or _are_many(X[column], y)
+    }
+
+
+def _are_many(subjects: Any, y: Any) -> bool:
+    """Return whether there are too many subjects for kinds of samples."""
+    return bool(pd.Series(subjects).nunique() > 2 * pd.Series(y).nunique())
+
+
+def find_subjects(X: Any, y: Any, name: str) -> tuple[Any, Any, str] | None:
+    """Find several samples of one subject, by its column or by identifiers.
+
+    Returns
+    -------
+    (column, labels, sentence) or None
+        The column, the subject of every sample, and what was seen, in words.
+    """
+    found = identifiers_of(X, y)
+    for column, kind in sorted(found.items(), key=lambda one: one[1] != "subjects"):
+        if kind == "subjects":
+            said = (
+                f"Column {column!r} of {name} names {X[column].nunique()} subjects, "
+                f"most of them with several samples in these {len(X)}"
+            )
+            if not X[column].isna().any():
+                return column, X[column].astype(object).to_numpy(), said
+            continue
+        stems = find_groups_in_ids(X[column])
+        if stems is not None and _are_many(stems[0], y):
+            said = (
+                f"The values of column {column!r} of {name} look like several samples "
+                f"of each of {stems[1]}"
+            )
+            return column, stems[0], said
+    return None

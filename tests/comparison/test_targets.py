@@ -1,0 +1,116 @@
+"""Comparisons, selections and truth for numbers and survival times."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import Ridge
+
+from veridical._core.errors import InputError
+from veridical.comparison import compare, truth
+from veridical.datasets import (
+    SOURCES,
+    make_random_numbers,
+    make_random_survival,
+    make_survival,
+)
+from veridical.evaluation import select
+from veridical.learning import CoxRidge
+
+
+class ByScore(BaseEstimator):
+    """Select by the relation of a feature to the martingale residuals."""
+
+    def __init__(self, n_features_to_select=5, sign=1.0):
+        self.n_features_to_select = n_features_to_select
+        self.sign = sign
+
+    def fit(self, X, y):
+        order = np.argsort(y["time"], kind="stable")
+        hazard = np.empty(len(order))
+        event = y["event"]
+        hazard[order] = np.cumsum(event[order] / np.arange(len(order), 0, -1))
+        self.scores_ = self.sign * np.abs((event - hazard) @ (X - X.mean(axis=0)))
+        return self
+
+    def get_support(self, indices=False):
+        best = np.argsort(-self.scores_, kind="stable")[: self.n_features_to_select]
+        return np.sort(best) if indices else np.isin(range(len(self.scores_)), best)
+
+
+NUMBERS = {
+    "best": SelectKBest(f_regression, k=5),
+    "other": SelectKBest(lambda X, y: X.std(axis=0), k=5),
+}
+SURVIVAL = {"best": ByScore(), "worst": ByScore(sign=-1.0)}
+
+
+@pytest.mark.parametrize(
+    ("make", "selectors", "estimator", "chance"),
+    [
+        (make_random_numbers, NUMBERS, Ridge(), 0.0),
+        (make_random_survival, SURVIVAL, CoxRidge(), 0.5),
+    ],
+)
+def test_on_noise_inside_is_chance_and_outside_is_not(
+    make, selectors, estimator, chance
+):
+    found = []
+    for seed in range(4):
+        X, y = make(100, 400, random_state=seed)
+        one = compare(selectors, X, y, estimator=estimator, cv=5, random_state=0)
+        assert one.scoring.chance == chance
+        assert one.conclusion.belief in ("no", "open")
+        found.append(one)
+    inside, outside = (
+        np.mean([one.score[m][0].mean() for one in found]) for m in ("in", "out")
+    )
+    assert inside < chance + 0.05
+    assert outside > chance + 0.1
+
+
+def test_the_default_estimator_follows_the_target():
+    X, y = make_survival(90, 20, strength=2.0, random_state=0)
+    found = compare(SURVIVAL, X, y, cv=5, random_state=0)
+    assert found.estimators == ("cox",)
+    assert found.scoring.name == "concordance"
+    assert found.score["in"][0].mean() > 0.7
+    assert found.verdicts["in"].mean_difference > 0.1
+    chosen = select(ByScore(), X, y, cv=5, random_state=0)
+    assert chosen.estimator == "cox"
+    assert chosen.score.value == pytest.approx(found.score["in"][0].mean(), abs=0.1)
+    assert chosen.classes == ()
+    assert len(chosen.by_size) == len(chosen.sizes)
+    numbers = SOURCES["linear-regression"](80, random_state=0)
+    assert select(NUMBERS["best"], *numbers, cv=5).scoring.name == "r2"
+
+
+def test_a_loss_is_compared_as_a_loss():
+    X, y = SOURCES["linear-regression"](100, random_state=1)
+    found = compare(NUMBERS, X, y, cv=5, scoring=["mae", "r2"], random_state=0)
+    verdict = found.pairs["in"][0]
+    assert found.score["in"][0].mean() < found.score["in"][1].mean()
+    assert verdict.better in ("best", None)
+    assert set(found.values) == {"mean_absolute_error", "r2"}
+
+
+@pytest.mark.parametrize(
+    ("source", "selectors"),
+    [("linear-regression", NUMBERS), ("survival", SURVIVAL)],
+)
+def test_the_truth_of_a_source_is_found(source, selectors):
+    found = truth(selectors, source, n_train=60, n_sets=4, cv=5, random_state=0)
+    assert found.verdicts["truth"].winner == "a"
+    assert len(found.set_verdicts["in"]) == 4
+    assert "truly better" in found.recommendation
+    assert found.data.kind == SOURCES[source].kind
+
+
+def test_what_needs_classes_says_so():
+    X, y = SOURCES["linear-regression"](60, random_state=0)
+    with pytest.raises(InputError, match="calibrated draws data sets with classes"):
+        compare(NUMBERS, X, y, calibrated=True)
+    with pytest.raises(InputError, match="one; pass one"):
+        truth(NUMBERS, "friedman", n_train=50, n_sets=2, scoring=["r2", "mae"])
