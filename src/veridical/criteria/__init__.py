@@ -10,7 +10,11 @@ from veridical.criteria.anova import (
     VarianceRelevance,
 )
 from veridical.criteria.information import InformationRelevance, UncertaintyRelevance
-from veridical.criteria.protocols import Relevance
+from veridical.criteria.protocols import (
+    PermutedRelevance,
+    QuickRelevance,
+    Relevance,
+)
 from veridical.criteria.relief import (
     MultiSurfRelevance,
     RegressionReliefRelevance,
@@ -25,6 +29,8 @@ __all__ = [
     "CoxRelevance",
     "InformationRelevance",
     "MultiSurfRelevance",
+    "PermutedRelevance",
+    "QuickRelevance",
     "RegressionReliefRelevance",
     "Relevance",
     "ReliefRelevance",

@@ -6,9 +6,10 @@ samples. These intervals are its classes, in every training set anew.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,30 +82,82 @@ def gains(
     set itself; categorical features are not changed. A target of numbers is cut into
     `target_bins` intervals.
     """
+    return _gains(data, _problems(data, sets, target_bins), n_threads, mdl_cost)
+
+
+def permuted_gains(
+    data: Table,
+    orders: IntArray,
+    n_threads: int,
+    mdl_cost: MdlCost = "cuts",
+    target_bins: int = TARGET_BINS,
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the scores of all samples for outcomes in other orders, each (B, p)."""
+    weights = np.ones(data.n_samples) if data.weights is None else data.weights
+    problems = [
+        _problem(data.permuted(order), weights[None], target_bins) for order in orders
+    ]
+    return _gains(data, problems, n_threads, mdl_cost)
+
+
+class _Problem(NamedTuple):
+    """Training sets with the same classes: these, their sizes, and the samples."""
+
+    y: IntArray
+    totals: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    by_row: NDArray[np.int32]
+
+
+def _problem(data: Table, counts: FloatArray, target_bins: int) -> _Problem:
+    """Return some training sets, whose classes are those of the first."""
+    y, n_classes = target_classes(data, counts[0], target_bins)
+    totals = counts @ (y[:, None] == np.arange(n_classes))
+    whole = counts.astype(np.int32)
+    by_row = np.ascontiguousarray(whole.T)
+    return _Problem(np.ascontiguousarray(y), totals.astype(np.int32), whole, by_row)
+
+
+def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_Problem]:
+    """Return all training sets: at once, or one by one if each has its intervals."""
+    if data.kind == "classes":
+        return [_problem(data, sets.counts, target_bins)]
+    return [
+        _problem(data, sets.counts[s : s + 1], target_bins) for s in range(len(sets))
+    ]
+
+
+def _gains(
+    data: Table, problems: Sequence[_Problem], n_threads: int, mdl_cost: MdlCost
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the scores of the training sets of all problems, one after the other."""
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
-    counts = sets.counts.astype(np.int32)
-    problems = _class_problems(data, sets, target_bins)
-    xlogx = xlogx_table(int(sets.counts.sum(axis=1).max()))
-    gain = np.empty((n_features, len(sets)))
-    uncertainty = np.empty((n_features, len(sets)))
+    ends = np.cumsum([len(one.totals) for one in problems]).tolist()
+    xlogx = xlogx_table(max(int(one.totals.sum(axis=1).max()) for one in problems))
+    gain = np.empty((n_features, ends[-1]))
+    uncertainty = np.empty((n_features, ends[-1]))
     categorical = data.categorical
+
+    def parts() -> Iterator[tuple[_Problem, slice]]:
+        for one, end in zip(problems, ends, strict=True):
+            yield one, slice(end - len(one.totals), end)
 
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
         order = sort_rows(block)
-        for part, y, totals in problems:
-            some = counts[part]
-            g, u = np.empty((2, len(block), len(some)))
-            by_row = np.ascontiguousarray(some.T)
-            block_gains(block, order, y, totals, some, by_row, xlogx, count_cuts, g, u)
-            gain[where, part], uncertainty[where, part] = g, u
+        for (y, totals, counts, by_row), here in parts():
+            g, u = np.empty((2, len(block), len(totals)))
+            block_gains(
+                block, order, y, totals, counts, by_row, xlogx, count_cuts, g, u
+            )
+            gain[where, here], uncertainty[where, here] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        for part, y, totals in problems:
+        for (y, totals, counts, _), here in parts():
             g, u = np.empty((2, len(block), len(totals)))
             n_classes = totals.shape[1]
-            block_categorical_gains(block, n_values, y, n_classes, counts[part], g, u)
-            gain[where, part], uncertainty[where, part] = g, u
+            block_categorical_gains(block, n_values, y, n_classes, counts, g, u)
+            gain[where, here], uncertainty[where, here] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
         in_block = categorical[lo:hi]
@@ -118,24 +171,6 @@ def gains(
 
     map_blocks(work, data.values, n_threads)
     return gain.T, uncertainty.T
-
-
-def _class_problems(
-    data: Table, sets: TrainSets, target_bins: int
-) -> list[tuple[slice, IntArray, NDArray[np.int32]]]:
-    """Return training sets with the same classes, these, and the size of each.
-
-    Classes are the same in all sets; intervals of numbers are those of each set.
-    """
-    if data.kind == "classes":
-        totals = sets.class_counts(data.y, data.n_classes).astype(np.int32)
-        return [(slice(len(sets)), data.y, totals)]
-    found = []
-    for s in range(len(sets)):
-        y, n_classes = target_classes(data, sets.counts[s], target_bins)
-        totals = np.bincount(y, sets.counts[s], minlength=n_classes).astype(np.int32)
-        found.append((slice(s, s + 1), y, totals[None]))
-    return found
 
 
 def cut_points(
@@ -194,6 +229,17 @@ class InformationRelevance:
         """Return the gains in bits."""
         return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[0]
 
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the gains for outcomes in other orders; see `PermutedRelevance`.
+
+        Features are sorted once.
+        """
+        return permuted_gains(
+            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
+        )[0]
+
 
 class UncertaintyRelevance(InformationRelevance):
     """Symmetrical uncertainty of the discretised feature and the class."""
@@ -201,6 +247,14 @@ class UncertaintyRelevance(InformationRelevance):
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the uncertainties, between 0 and 1."""
         return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[1]
+
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the uncertainties for outcomes in other orders."""
+        return permuted_gains(
+            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
+        )[1]
 
 
 class UncertaintyRedundancy:

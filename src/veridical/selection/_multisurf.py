@@ -106,6 +106,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
         targets=("classes", "numbers"),
     )
     _cost: ClassVar = Cost("n² p", power=2)
+    scores_apart: ClassVar = True
 
     def __init__(
         self,

@@ -120,6 +120,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         targets=("classes", "numbers", "survival"),
     )
     _cost: ClassVar = Cost("n² p", power=2)
+    scores_apart: ClassVar = True
 
     def __init__(
         self,
