@@ -49,7 +49,9 @@ def ready(make):
     if make.__name__ == "ExpressionFilter":  # by default for intensities in hundreds
         return make(low=None, high=None, min_fold=None, min_difference=None, log=None)
     if make.__name__ == "SelectionSearchCV":  # few candidates, for time
-        return make("anova", sizes=[1], estimators=["nb"], cv=2, n_bootstrap=20, random_state=0)
+        return make(
+            "anova", sizes=[1], estimators=["nb"], cv=2, n_bootstrap=20, random_state=0
+        )
     return make()
 
 

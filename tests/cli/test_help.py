@@ -145,7 +145,15 @@ SHARED = (
         "--scoring",
     ),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
-    *("--model", "--checklist", "--retry-failed", "--out", "--canonical", "--json", "--quiet"),
+    *(
+        "--model",
+        "--checklist",
+        "--retry-failed",
+        "--out",
+        "--canonical",
+        "--json",
+        "--quiet",
+    ),
 )
 
 

@@ -78,7 +78,8 @@ def choose(
         list[str] | None,
         options.optional(
             "N",
-            "Numbers of features to try, with commas between them, or shares of them such as 0.1. "
+            "Numbers of features to try, or shares such as 0.1, with commas between "
+            "them. "
             r"\[default: 1,2,5,10,... up to the number of samples]",
         ),
     ] = None,
