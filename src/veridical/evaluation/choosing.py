@@ -1041,7 +1041,7 @@ class _Answer:
         shape = (work.pooling.n_layers, work.pooling.rows.size)
         parts: list[Any] = []
         for part in (0, 1):  # classes or numbers, probabilities
-            given = [one[part] for one in own]
+            given: list[Any] = [one[part] for one in own]
             if any(one is None for one in given):
                 parts.append(None)
                 continue
