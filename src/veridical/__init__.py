@@ -1,8 +1,9 @@
 """veridical: feature selection you can believe.
 
-The verbs are here: `select`, `estimate`, `compare`, `audit`, `truth`, `sensitivity`.
-Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
-and so on. Both are imported when first used, so that ``import veridical`` is fast.
+The verbs are here: `select`, `estimate`, `compare`, `discover`, `audit`, `truth`,
+`sensitivity`. Everything else is in the subpackages: ``veridical.selection``,
+``veridical.comparison`` and so on. Both are imported when first used, so that
+``import veridical`` is fast.
 """
 
 from importlib import import_module
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         auditing,
         comparison,
         datasets,
+        discovery,
         evaluation,
         experiments,
         leakbench,
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
+    from veridical.discovery import discover
     from veridical.evaluation import estimate, select
 
 
@@ -36,6 +39,8 @@ __all__ = [
     "compare",
     "comparison",
     "datasets",
+    "discover",
+    "discovery",
     "estimate",
     "evaluation",
     "experiments",
@@ -54,6 +59,7 @@ __all__ = [
 _MODULES = {
     "audit": "auditing",
     "compare": "comparison",
+    "discover": "discovery",
     "estimate": "evaluation",
     "select": "evaluation",
     "sensitivity": "comparison",

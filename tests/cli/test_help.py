@@ -112,8 +112,8 @@ def test_names_are_those_of_the_library():
 
 
 VERBS = (
-    *("select", "estimate", "compare", "audit", "probabilities", "study", "data"),
-    "schema",
+    *("select", "estimate", "compare", "discover", "audit", "probabilities"),
+    *("study", "data", "schema"),
 )
 
 #: Options that several verbs have, in the order in which all of them list them.
@@ -121,6 +121,7 @@ SHARED = (
     *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
     *("--all", "--impute", "--scale", "--encode"),
     *("--batch", "--unknown-batch", "--covariates"),
+    *("--claim", "--fdr", "--pfer", "--fwer"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
     *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
     *(
@@ -131,6 +132,7 @@ SHARED = (
         "--port",
         "--again",
     ),
+    *("--method", "--strata"),
     *("--permutations", "--ignore", "--nested", "--calibrated", "--scoring"),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
     *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),

@@ -39,6 +39,11 @@ CALLS = {
             2,
         ),
     ],
+    "discover": [
+        ("TABLE", "--fdr", 0.2),
+        ("TABLE", "--claim", "stable", "--pfer", 1),
+        ("TABLE", "--claim", "conditional"),
+    ],
     "probabilities": [("TABLE", "--features", 2, "--cv", 3)],
     "estimate": [
         ("TABLE", "--estimator", "nb", "--cv", "3,holdout"),

@@ -20,6 +20,7 @@ from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
+from veridical.discovery import Discoveries, MeasuredRate, StabilityPath
 from veridical.evaluation.records import (
     ClassResult,
     Correction,
@@ -258,6 +259,55 @@ def selected(
     return report.page(record)
 
 
+def discoveries(say: Say, n: int = 40, n_claimed: int = 4) -> str:
+    """Claims about single features."""
+    rng = np.random.default_rng(0)
+    pvalue = rng.uniform(size=n)
+    pvalue[:n_claimed] = 1e-4
+    qvalue = np.where(np.arange(n) < n_claimed, 0.01, np.minimum(1, 5 * pvalue))
+    effect = rng.normal(size=n)
+    claimed = np.arange(n) < n_claimed
+    record = Discoveries(
+        data=DataSummary(
+            say("genes.csv"),
+            80,
+            n,
+            {say("normal"): 40, say("tumour"): 40},
+            tuple(names(say, n)),
+        ),
+        selector=say("AnovaF"),
+        claim="association",
+        method="permutation",
+        rate="fdr",
+        level=0.1,
+        frequency=rng.uniform(size=n),
+        statistic=rng.exponential(size=n),
+        pvalue=pvalue,
+        qvalue=qvalue,
+        effect=effect,
+        effect_low=np.where(claimed, effect - 1, np.nan),
+        effect_high=np.where(claimed, effect + 1, np.nan),
+        effect_kind=say("difference of means, tumour minus normal"),
+        paths=tuple(
+            StabilityPath(j, (1, 3, 10), (0.1 * j, 0.5, 0.9)) for j in range(4)
+        ),
+        measured=MeasuredRate(
+            0.1, 0.08, 0.05, 0.11, 4, 150, say("correlated numbers"), True, True
+        ),
+        tested=say("Tested for each feature: it is independent of the outcome."),
+        not_said=say("A claim does not say that the feature is a cause."),
+        notes=(say("Outcomes are exchanged between all samples."),),
+        warnings=(say("The data look like binary features."),),
+        settings=settings(say, "discover"),
+    )
+    return report.page(record)
+
+
+def nothing_discovered(say: Say) -> str:
+    """No feature may be claimed."""
+    return discoveries(say, n_claimed=0)
+
+
 @cache
 def _sensitivity():
     rng = np.random.default_rng(0)
@@ -309,6 +359,8 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("estimates", "truth"): lambda say: estimates(say, estimates_records.with_truth),
     ("audit", ""): audit,
     ("audit", "honest"): honest_audit,
+    ("discoveries", ""): discoveries,
+    ("discoveries", "none"): nothing_discovered,
     ("correction", ""): correction,
     ("selection", ""): selected,
     ("selection", "unstable"): unstable,

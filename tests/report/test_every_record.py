@@ -82,6 +82,7 @@ COLUMNS = {
     "Sensitivity": "strength n_relevant truth_a truth_b in_a in_b out_a out_b "
     "true_winner n_sets in_right out_right pvalue more_truthful",
     "Audit": "code severity title evidence cure",
+    "Discoveries": "feature frequency statistic pvalue qvalue claimed effect low high",
     "Correction": "model low high n predicted observed",
     "CalibrationTable": "low high n predicted observed",
     "StudyReport": "statement outcome published ours rule",

@@ -33,6 +33,7 @@ class Purpose(IntEnum):
     NULL = 6
     PERMUTATIONS = 7
     ASSOCIATION = 8
+    DISCOVERY = 20
 
 
 def root_seed(random_state: Any) -> int:

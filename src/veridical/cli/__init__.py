@@ -15,6 +15,7 @@ from veridical.cli import (
     audit,
     compare,
     data,
+    discover,
     estimate,
     probabilities,
     schema,
@@ -62,6 +63,14 @@ app.command(
         "compare genes.csv --target tumour --cv 10x10 --out report.html",
     ),
 )(compare.compare)
+app.command(
+    "discover",
+    cls=Verb,
+    epilog=examples(
+        "discover genes.csv --target tumour --fdr 0.1 --out report.html",
+        "discover genes.csv --target tumour --claim stable --pfer 1",
+    ),
+)(discover.discover)
 app.command(
     "audit",
     cls=Verb,

@@ -6,7 +6,11 @@ similarity of every feature with a given one. Neither depends on the search.
 
 from veridical.criteria.anova import AnovaRelevance, CorrelationRelevance
 from veridical.criteria.information import InformationRelevance, UncertaintyRelevance
-from veridical.criteria.protocols import Relevance
+from veridical.criteria.protocols import (
+    PermutedRelevance,
+    QuickRelevance,
+    Relevance,
+)
 from veridical.criteria.relief import MultiSurfRelevance, ReliefRelevance
 
 __all__ = [
@@ -14,6 +18,8 @@ __all__ = [
     "CorrelationRelevance",
     "InformationRelevance",
     "MultiSurfRelevance",
+    "PermutedRelevance",
+    "QuickRelevance",
     "Relevance",
     "ReliefRelevance",
     "UncertaintyRelevance",

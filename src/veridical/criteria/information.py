@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,36 +40,72 @@ def gains(
     Numeric features are cut into intervals by Fayyad and Irani's rule on the training
     set itself; categorical features are not changed.
     """
-    n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
     counts = sets.counts.astype(np.int32)
-    by_row = np.ascontiguousarray(counts.T)
     totals = sets.class_counts(data.y, data.n_classes).astype(np.int32)
+    return _gains(data, [data.y], counts, totals, n_threads, mdl_cost)
+
+
+def permuted_gains(
+    data: Table, orders: IntArray, n_threads: int, mdl_cost: MdlCost = "cuts"
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the scores of all samples for outcomes in other orders, each (B, p)."""
+    weights = np.ones(data.n_samples) if data.weights is None else data.weights
+    counts = weights[None].astype(np.int32)
+    labels = [np.ascontiguousarray(data.y[order]) for order in orders]
+    totals = np.stack(
+        [np.bincount(y, weights=weights, minlength=data.n_classes) for y in labels]
+    ).astype(np.int32)
+    return _gains(data, labels, counts, totals, n_threads, mdl_cost)
+
+
+def _gains(
+    data: Table,
+    labels: Sequence[IntArray],
+    counts: NDArray[np.int32],
+    totals: NDArray[np.int32],
+    n_threads: int,
+    mdl_cost: MdlCost,
+) -> tuple[FloatArray, FloatArray]:
+    """Compute the scores of one outcome in many sets, or of many outcomes in one set.
+
+    `totals` has a row for every result.
+    """
+    n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
+    n_results = len(totals)
+    by_row = np.ascontiguousarray(counts.T)
     xlogx = xlogx_table(int(totals.sum(axis=1).max()))
-    gain = np.empty((n_features, len(sets)))
-    uncertainty = np.empty((n_features, len(sets)))
+    gain = np.empty((n_features, n_results))
+    uncertainty = np.empty((n_features, n_results))
     categorical = data.categorical
 
+    def parts() -> Iterator[tuple[IntArray, slice]]:
+        for b, y in enumerate(labels):
+            yield y, slice(b, b + 1) if len(labels) > 1 else slice(None)
+
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
-        g, u = np.empty((2, len(block), len(sets)))
-        block_gains(
-            block,
-            sort_rows(block),
-            data.y,
-            totals,
-            counts,
-            by_row,
-            xlogx,
-            count_cuts,
-            g,
-            u,
-        )
-        gain[where], uncertainty[where] = g, u
+        order = sort_rows(block)
+        for y, here in parts():
+            g, u = np.empty((2, len(block), len(counts)))
+            block_gains(
+                block,
+                order,
+                y,
+                totals[here],
+                counts,
+                by_row,
+                xlogx,
+                count_cuts,
+                g,
+                u,
+            )
+            gain[where, here], uncertainty[where, here] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:
-        g, u = np.empty((2, len(block), len(sets)))
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        block_categorical_gains(block, n_values, data.y, data.n_classes, counts, g, u)
-        gain[where], uncertainty[where] = g, u
+        for y, here in parts():
+            g, u = np.empty((2, len(block), len(counts)))
+            block_categorical_gains(block, n_values, y, data.n_classes, counts, g, u)
+            gain[where, here], uncertainty[where, here] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
         in_block = categorical[lo:hi]
@@ -132,6 +169,17 @@ class InformationRelevance:
         """Return the gains in bits."""
         return gains(data, sets, n_threads, self.mdl_cost)[0]
 
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the gains for outcomes in other orders; see `PermutedRelevance`.
+
+        Features are sorted once.
+        """
+        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
+            0
+        ]
+
 
 class UncertaintyRelevance(InformationRelevance):
     """Symmetrical uncertainty of the discretised feature and the class."""
@@ -139,6 +187,14 @@ class UncertaintyRelevance(InformationRelevance):
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the uncertainties, between 0 and 1."""
         return gains(data, sets, n_threads, self.mdl_cost)[1]
+
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the uncertainties for outcomes in other orders."""
+        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
+            1
+        ]
 
 
 class UncertaintyRedundancy:

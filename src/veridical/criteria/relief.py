@@ -113,6 +113,18 @@ class ReliefRelevance:
         """Return the weights, between −1 and 1."""
         return _Relief(data, sets, self, n_threads).weights()
 
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the weights of features that are independent of all else.
+
+        The neighbours of the samples stay, and the values of the features are exchanged
+        between samples; see `PermutedRelevance`. A permuted outcome would change the
+        neighbours of all features, also those that matter.
+        """
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
+
     def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
         """Find the nearest samples of every class."""
         return find_nearest(problem, self.n_neighbors)
@@ -140,6 +152,13 @@ class MultiSurfRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, between −1 and the number of classes less one."""
         return _Relief(data, sets, self, n_threads).weights()
+
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the weights of features that are independent of all else."""
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
     def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
@@ -251,6 +270,34 @@ class _Relief:
             batch = range(lo, min(lo + self.relevance.batch, len(self.counts)))
             self._sum(batch, self._all_pairs(numeric, mixed, batch), result)
         return result
+
+    def permuted_weights(self, orders: IntArray, columns: IntArray) -> FloatArray:
+        """Return the weights of permuted features for the pairs of all samples.
+
+        Parameters
+        ----------
+        orders : int array of shape (B, n)
+            Sample i has the values of sample ``orders[b, i]``.
+        columns : int array
+            The features to weigh.
+        """
+        numeric, mixed = self._numeric_distances(), self._mixed_distances()
+        (pairs,) = self._all_pairs(numeric, mixed, range(1))
+        result = np.zeros((len(orders), columns.size))
+        is_plain = np.isin(columns, self.plain)
+        plain, other = columns[is_plain], columns[~is_plain]
+        X_plain = np.ascontiguousarray(self.X.take(plain, axis=1))
+        X_other = self.X.take(other, axis=1).astype(np.float64, copy=False)
+        scales = self.scales[0]
+        inverse = scales.inverse[plain]
+        for row, order in zip(result, orders, strict=True):
+            rows = np.ascontiguousarray(order[self.rows])
+            if plain.size:
+                (sums,) = sum_numeric(X_plain, rows, [pairs], self.n_threads)
+                row[is_plain] = np.where(inverse > 0, sums * inverse, 0.0)
+            if other.size:
+                row[~is_plain] = sum_mixed(X_other, rows, *scales.take(other), pairs)
+        return result / self.queries[0].sum()
 
     def _all_pairs(
         self, numeric: QuickArray, mixed: FloatArray | None, batch: range

@@ -22,19 +22,23 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.criteria import Relevance
+from veridical.criteria import PermutedRelevance, QuickRelevance, Relevance
+from veridical.kernels.ordering import NO_SCORE
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import rank_by_score
+from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
+
+# Relative and absolute error of quick scores, with a wide margin.
+QUICK_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     _abilities: ClassVar[Abilities] = Abilities()
     _cost: ClassVar[Cost]
+    #: Whether scores of some features cost less than scores of all.
+    scores_apart: ClassVar[bool] = False
 
     n_features_to_select: int | float | None
     keep: Any = None
@@ -142,6 +148,92 @@ class Selector(SelectorMixin, BaseEstimator):
         """
         self._refuse_groups()
         return self._rank_sets(table, train_sets, self._accept)
+
+    def lead_table(
+        self, table: Table, train_sets: Iterable[Any], n_features: int
+    ) -> list[IntArray]:
+        """Find the first features of `rank_table` that have any relevance.
+
+        Parameters
+        ----------
+        table : Table
+            The samples; its weights are used.
+        train_sets : iterable of arrays
+            As in `rank_many`.
+        n_features : int
+            How many features at most.
+
+        Returns
+        -------
+        list of arrays
+            Feature indices, best first, one array per training set. Features that the
+            method would drop, and those whose score is not above 0, are left out.
+        """
+        self._refuse_groups()
+        indices = read_train_sets(train_sets, table.y, table.weights)
+        if not indices:
+            return []
+        table = self._accept(table)
+        sets = TrainSets.from_indices(indices, table.n_samples, table.weights)
+        return clone(self)._lead(table, sets, n_features)
+
+    def score_table(
+        self,
+        table: Table,
+        orders: IntArray | None = None,
+        columns: IntArray | None = None,
+    ) -> FloatArray:
+        """Score the features for many outcomes at once.
+
+        Parameters
+        ----------
+        table : Table
+            The samples; its weights are used.
+        orders : int array of shape (n_outcomes, n_samples), optional
+            In outcome b, sample i has the outcome of sample ``orders[b, i]``; None is
+            the true outcome alone. (ReliefF and MultiSURF exchange the values of the
+            features instead: see their notes.)
+        columns : int array, optional
+            The features to score; all others still take part where the score of a
+            feature depends on them. None is all.
+
+        Returns
+        -------
+        array of shape (n_outcomes, n_columns)
+            Larger is more relevant. A method without scores counts features from the
+            end of its ranking; features that it drops have 0. NaN where undefined.
+        """
+        self._refuse_groups()
+        table = self._accept(table)
+        if orders is None:
+            orders = np.arange(table.n_samples)[None]
+        if columns is None:
+            columns = np.arange(table.n_features)
+        return clone(self)._score(table, orders, columns)
+
+    def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
+        """Score all samples for outcomes in other orders, in a loop."""
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        result = np.empty((len(orders), data.n_features))
+        for row, order in zip(result, orders, strict=True):
+            (ranking,) = self._rankings(data.permuted(order), sets)
+            row[:] = 0.0 if ranking.scores is None else ranking.scores
+            if ranking.scores is None:
+                row[ranking.order] = np.arange(ranking.n_kept, 0, -1).tolist() + [0] * (
+                    data.n_features - ranking.n_kept
+                )
+        return result[:, columns]
+
+    def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
+        """Find the first features of each training set, by ranking all."""
+        found = []
+        for ranking in self._rankings(data, sets):
+            order = ranking.order[: min(n_features, ranking.n_kept)]
+            if ranking.scores is not None:
+                with np.errstate(invalid="ignore"):
+                    order = order[ranking.scores[order] > NO_SCORE]
+            found.append(order)
+        return found
 
     def _rank_sets(
         self,
@@ -367,3 +459,60 @@ class ScoreSelector(Selector):
             atol=relevance.atol,
             n_threads=self._n_threads,
         )
+
+    def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        relevance = self._relevance(sets)
+        if isinstance(relevance, PermutedRelevance):
+            return relevance.permuted_scores(data, orders, columns, self._n_threads)
+        if self.scores_apart:
+            data = data.permute(columns)
+            columns = np.arange(columns.size)
+        tables = (data.permuted(order) for order in orders)
+        each = [relevance.scores(one, sets, self._n_threads) for one in tables]
+        return np.concatenate(each)[:, columns]
+
+    def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
+        relevance = self._relevance(sets)
+        tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
+        if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
+            scores = relevance.scores(data, sets, self._n_threads)
+            return lead_by_score(scores, n_features, **tolerance)
+        return _lead_quickly(relevance, data, sets, n_features, self._n_threads)
+
+
+def _lead_quickly(
+    relevance: Any, data: Table, sets: TrainSets, n_features: int, n_threads: int
+) -> list[IntArray]:
+    """Find the first features by quick scores, and by precise ones where they matter.
+
+    Features that lost digits, and training sets in which rounding could decide which
+    feature is the last, are scored precisely.
+    """
+    tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
+    scores = relevance.quick_scores(data, sets, n_threads)
+    if scores is None:
+        scores = relevance.scores(data, sets, n_threads)
+        return lead_by_score(scores, n_features, **tolerance)
+    vague = np.flatnonzero(np.isnan(scores).any(axis=0))
+    if vague.size:
+        part = data.permute(vague)
+        scores[:, vague] = relevance.scores(part, sets, n_threads)
+    unclear = [s for s, row in enumerate(scores) if not _is_clear(row, n_features)]
+    if unclear:
+        some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
+        scores[unclear] = relevance.scores(data, some, n_threads)
+    return lead_by_score(scores, n_features, **tolerance)
+
+
+def _is_clear(scores: FloatArray, n_features: int) -> bool:
+    """Return whether the first features do not depend on the last digits."""
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    if n_features >= known.size:
+        return True
+    place = known.size - n_features
+    around = np.partition(known, (place - 1, place))
+    below, above = around[place - 1], around[place]
+    if not np.isfinite(above) or above <= 0:
+        return not np.isfinite(above)
+    return bool(above - below > QUICK_ERROR * above + QUICK_ERROR)

@@ -95,6 +95,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
 
     _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
     _cost: ClassVar = Cost("n² p", power=2)
+    scores_apart: ClassVar = True
 
     def __init__(
         self,

@@ -23,6 +23,8 @@ from veridical.selection._reading import Abilities
 class _UnivariateSelector(ScoreSelector):
     """A selector that scores features one by one and has no other parameters."""
 
+    scores_apart: ClassVar = True
+
     def __init__(
         self,
         n_features_to_select: int | float | None = 10,
