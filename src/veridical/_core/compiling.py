@@ -13,10 +13,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import event
-from numba.core.types import unliteral
+from numba.core import event, types
 
 from veridical._core.progress import add_compiling_time
+
+
+# numba has no type annotations.
+_events: Any = event
+_types: Any = types
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
@@ -56,14 +60,14 @@ def _without_literals(kernel: Any) -> Any:
     resolve = kernel.get_call_template
 
     def resolve_types(args: Any, kws: Any) -> Any:
-        plain = {name: unliteral(one) for name, one in dict(kws).items()}
-        return resolve(tuple(map(unliteral, args)), plain)
+        plain = {name: _types.unliteral(one) for name, one in dict(kws).items()}
+        return resolve(tuple(map(_types.unliteral, args)), plain)
 
     kernel.get_call_template = resolve_types
     return kernel
 
 
-class _CompilingTime(event.Listener):  # type: ignore[misc]
+class _CompilingTime(event.Listener):
     """Report the seconds of every compilation that is not part of another one."""
 
     def __init__(self) -> None:
@@ -83,4 +87,4 @@ class _CompilingTime(event.Listener):  # type: ignore[misc]
             add_compiling_time(time.monotonic() - self._began)
 
 
-event.register("numba:compile", _CompilingTime())
+_events.register("numba:compile", _CompilingTime())
