@@ -320,7 +320,14 @@ def _score(
                 )
             remarks += [n for n in one.notes if n not in remarks]
         kind = default_interval(one) or ""
-        results.append(ScoreResult(info, Interval(one.value, *_bounds(one)), kind))
+        results.append(
+            ScoreResult(
+                info,
+                Interval(one.value, *_bounds(one)),
+                kind,
+                one.coverage.get(kind),
+            )
+        )
     if scores[0].is_accuracy:
         return tuple(results), (), remarks
     by_size = []
