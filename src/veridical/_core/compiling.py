@@ -17,7 +17,6 @@ from numba.core import event, types
 
 from veridical._core.progress import add_compiling_time
 
-
 # numba has no type annotations.
 _events: Any = event
 _types: Any = types
