@@ -463,8 +463,12 @@ class ScoreSelector(Selector):
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         relevance = self._relevance(data, sets)
+        return self._rank_by(relevance, relevance.scores(data, sets, self._n_threads))
+
+    def _rank_by(self, relevance: Relevance, scores: FloatArray) -> list[Ranking]:
+        """Sort the features by scores of every training set."""
         return rank_by_score(
-            relevance.scores(data, sets, self._n_threads),
+            scores,
             rtol=relevance.rtol,
             atol=relevance.atol,
             n_threads=self._n_threads,
