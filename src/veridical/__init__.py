@@ -1,8 +1,9 @@
 """veridical: feature selection you can believe.
 
-The verbs are here: `select`, `estimate`, `compare`, `audit`, `truth`, `sensitivity`.
-Everything else is in the subpackages: ``veridical.selection``, ``veridical.comparison``
-and so on. Both are imported when first used, so that ``import veridical`` is fast.
+The verbs are here: `select`, `estimate`, `compare`, `choose`, `discover`, `audit`,
+`truth`, `sensitivity`. Everything else is in the subpackages:
+``veridical.selection``, ``veridical.comparison`` and so on. Both are imported when
+first used, so that ``import veridical`` is fast.
 """
 
 from importlib import import_module
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
         auditing,
         comparison,
         datasets,
+        discovery,
         evaluation,
         experiments,
         leakbench,
@@ -26,16 +28,20 @@ if TYPE_CHECKING:
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
-    from veridical.evaluation import estimate, select
+    from veridical.discovery import discover
+    from veridical.evaluation import choose, estimate, select
 
 
 __all__ = [
     "__version__",
     "audit",
     "auditing",
+    "choose",
     "compare",
     "comparison",
     "datasets",
+    "discover",
+    "discovery",
     "estimate",
     "evaluation",
     "experiments",
@@ -53,7 +59,9 @@ __all__ = [
 #: Modules of the verbs; all other names are subpackages.
 _MODULES = {
     "audit": "auditing",
+    "choose": "evaluation",
     "compare": "comparison",
+    "discover": "discovery",
     "estimate": "evaluation",
     "select": "evaluation",
     "sensitivity": "comparison",

@@ -112,8 +112,8 @@ def test_names_are_those_of_the_library():
 
 
 VERBS = (
-    *("select", "estimate", "compare", "audit", "probabilities", "study", "data"),
-    "schema",
+    *("select", "estimate", "compare", "choose", "discover", "audit"),
+    *("probabilities", "study", "data", "schema"),
 )
 
 #: Options that several verbs have, in the order in which all of them list them.
@@ -121,8 +121,10 @@ SHARED = (
     *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
     *("--all", "--impute", "--scale", "--encode"),
     *("--batch", "--unknown-batch", "--covariates"),
+    *("--claim", "--fdr", "--pfer", "--fwer"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
+    *("--features", "--first", "--selected", "--estimator", "--estimators"),
+    *("--cv", "--validate", "--correction", "--drop-hopeless"),
     *(
         "--test",
         "--spec",
@@ -131,9 +133,27 @@ SHARED = (
         "--port",
         "--again",
     ),
-    *("--permutations", "--ignore", "--nested", "--calibrated", "--scoring"),
+    *("--method", "--strata"),
+    *(
+        "--permutations",
+        "--ignore",
+        "--checks",
+        "--tried",
+        "--verbose",
+        "--nested",
+        "--calibrated",
+        "--scoring",
+    ),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
-    *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
+    *(
+        "--model",
+        "--checklist",
+        "--retry-failed",
+        "--out",
+        "--canonical",
+        "--json",
+        "--quiet",
+    ),
 )
 
 

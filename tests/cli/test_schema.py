@@ -39,6 +39,21 @@ CALLS = {
             2,
         ),
     ],
+    "choose": [
+        (
+            *("TABLE", "--selectors", "anova", "--features", "1,2"),
+            *("--estimators", "nb", "--cv", 3),
+        ),
+        (
+            *("linear", "--selectors", "anova", "--features", 5, "--estimators", "nb"),
+            *("--cv", 3, "--correction", "bbc", "--scoring", "roc_auc,accuracy"),
+        ),
+    ],
+    "discover": [
+        ("TABLE", "--fdr", 0.2),
+        ("TABLE", "--claim", "stable", "--pfer", 1),
+        ("TABLE", "--claim", "conditional"),
+    ],
     "probabilities": [("TABLE", "--features", 2, "--cv", 3)],
     "estimate": [
         ("TABLE", "--estimator", "nb", "--cv", "3,holdout"),

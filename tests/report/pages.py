@@ -20,6 +20,8 @@ from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
+from veridical.discovery import Discoveries, MeasuredRate, StabilityPath
+from veridical.evaluation import choose
 from veridical.evaluation.records import (
     ClassResult,
     Correction,
@@ -258,6 +260,55 @@ def selected(
     return report.page(record)
 
 
+def discoveries(say: Say, n: int = 40, n_claimed: int = 4) -> str:
+    """Claims about single features."""
+    rng = np.random.default_rng(0)
+    pvalue = rng.uniform(size=n)
+    pvalue[:n_claimed] = 1e-4
+    qvalue = np.where(np.arange(n) < n_claimed, 0.01, np.minimum(1, 5 * pvalue))
+    effect = rng.normal(size=n)
+    claimed = np.arange(n) < n_claimed
+    record = Discoveries(
+        data=DataSummary(
+            say("genes.csv"),
+            80,
+            n,
+            {say("normal"): 40, say("tumour"): 40},
+            tuple(names(say, n)),
+        ),
+        selector=say("AnovaF"),
+        claim="association",
+        method="permutation",
+        rate="fdr",
+        level=0.1,
+        frequency=rng.uniform(size=n),
+        statistic=rng.exponential(size=n),
+        pvalue=pvalue,
+        qvalue=qvalue,
+        effect=effect,
+        effect_low=np.where(claimed, effect - 1, np.nan),
+        effect_high=np.where(claimed, effect + 1, np.nan),
+        effect_kind=say("difference of means, tumour minus normal"),
+        paths=tuple(
+            StabilityPath(j, (1, 3, 10), (0.1 * j, 0.5, 0.9)) for j in range(4)
+        ),
+        measured=MeasuredRate(
+            0.1, 0.08, 0.05, 0.11, 4, 150, say("correlated numbers"), True, True
+        ),
+        tested=say("Tested for each feature: it is independent of the outcome."),
+        not_said=say("A claim does not say that the feature is a cause."),
+        notes=(say("Outcomes are exchanged between all samples."),),
+        warnings=(say("The data look like binary features."),),
+        settings=settings(say, "discover"),
+    )
+    return report.page(record)
+
+
+def nothing_discovered(say: Say) -> str:
+    """No feature may be claimed."""
+    return discoveries(say, n_claimed=0)
+
+
 @cache
 def _sensitivity():
     rng = np.random.default_rng(0)
@@ -292,6 +343,49 @@ def sensitive(say: Say) -> str:
     return report.page(record)
 
 
+@cache
+def _choice():
+    rng = np.random.default_rng(0)
+    y = np.resize(["normal", "tumour"], 60)
+    X = rng.normal(size=(60, 12)) + 0.8 * (y == "tumour")[:, None] * (np.arange(12) < 3)
+    X[:, 3] = X[:, 0] + 0.1 * rng.normal(size=60)
+    return choose(
+        X,
+        y,
+        selectors=["anova", "correlation"],
+        sizes=[1, 2, 4],
+        estimators=["nb", "1nn"],
+        cv=4,
+        random_state=0,
+    )
+
+
+def chosen(say: Say, *, partial: bool = False) -> str:
+    """The best of many."""
+    base = _choice()
+    said = {
+        name: say(name) for one in base.found for name in (one.selector, one.estimator)
+    }
+    record = replace(
+        base,
+        data=_renamed(base.data, say),
+        found=tuple(
+            replace(one, selector=said[one.selector], estimator=said[one.estimator])
+            for one in base.found
+        ),
+        features=tuple(replace(one, name=say(one.name)) for one in base.features),
+        stand_ins=tuple(
+            replace(one, feature=say(one.feature), other=say(one.other))
+            for one in base.stand_ins
+        ),
+        fold_winners=tuple(map(say, base.fold_winners)),
+        notes=(say("A note."),),
+        n_planned=99 if partial else base.n_planned,
+        settings={**base.settings, **settings(say, "choose")},
+    )
+    return report.page(record)
+
+
 def _shown(make: Callable[[Say], object]) -> Callable[[Say], str]:
     return lambda say: report.page(make(say))
 
@@ -309,10 +403,14 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("estimates", "truth"): lambda say: estimates(say, estimates_records.with_truth),
     ("audit", ""): audit,
     ("audit", "honest"): honest_audit,
+    ("discoveries", ""): discoveries,
+    ("discoveries", "none"): nothing_discovered,
     ("correction", ""): correction,
     ("selection", ""): selected,
     ("selection", "unstable"): unstable,
     ("sensitivity", ""): sensitive,
+    ("choice", ""): chosen,
+    ("choice", "partial"): lambda say: chosen(say, partial=True),
     ("study", ""): study,
     ("estimate", "bare"): _shown(small_records.estimate),
     ("calibration-table", "bare"): _shown(small_records.calibration),

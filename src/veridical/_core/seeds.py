@@ -33,6 +33,9 @@ class Purpose(IntEnum):
     NULL = 6
     PERMUTATIONS = 7
     ASSOCIATION = 8
+    DISCOVERY = 20
+    CHOICE = 30
+    INNER_FOLDS = 31
 
 
 def root_seed(random_state: Any) -> int:

@@ -13,8 +13,10 @@ import typer
 
 from veridical.cli import (
     audit,
+    choose,
     compare,
     data,
+    discover,
     estimate,
     probabilities,
     schema,
@@ -62,6 +64,22 @@ app.command(
         "compare genes.csv --target tumour --cv 10x10 --out report.html",
     ),
 )(compare.compare)
+app.command(
+    "choose",
+    cls=Verb,
+    epilog=examples(
+        "choose genes.csv --target tumour --out report.html",
+        "choose genes.csv --target tumour --features 10,50 --correction bbc",
+    ),
+)(choose.choose)
+app.command(
+    "discover",
+    cls=Verb,
+    epilog=examples(
+        "discover genes.csv --target tumour --fdr 0.1 --out report.html",
+        "discover genes.csv --target tumour --claim stable --pfer 1",
+    ),
+)(discover.discover)
 app.command(
     "audit",
     cls=Verb,

@@ -11,8 +11,10 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical.report.views.audit import AuditSummary
+from veridical.report.views.choice import ChoiceSummary
 from veridical.report.views.comparison import ManySummary, Summary
 from veridical.report.views.correction import CorrectionSummary
+from veridical.report.views.discoveries import DiscoveriesSummary
 from veridical.report.views.estimates import EstimatesSummary
 from veridical.report.views.selection import SelectionSummary
 from veridical.report.views.study import StudySummary
@@ -142,6 +144,8 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
     "select": ((SelectionSummary,), True),
     "estimate": ((EstimatesSummary,), True),
     "compare": ((Summary, ManySummary), True),
+    "choose": ((ChoiceSummary,), True),
+    "discover": ((DiscoveriesSummary,), True),
     "audit": ((AuditSummary,), True),
     "probabilities": ((CorrectionSummary,), True),
     "study list": ((dict[str, str],), False),

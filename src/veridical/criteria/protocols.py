@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 
@@ -26,3 +26,38 @@ class Relevance(Protocol):
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return scores of shape (n_sets, n_features); NaN where undefined."""
+
+
+@runtime_checkable
+class PermutedRelevance(Protocol):
+    """A relevance that shares what does not depend on the outcome."""
+
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return scores of all samples for many outcomes, shape (B, n_columns).
+
+        Parameters
+        ----------
+        data : Table
+            The samples.
+        orders : int array of shape (B, n_samples)
+            In outcome b, sample i has the outcome of sample ``orders[b, i]``.
+        columns : int array of shape (n_columns,)
+            The features to score.
+        n_threads : int
+            Number of threads.
+        """
+
+
+@runtime_checkable
+class QuickRelevance(Protocol):
+    """A relevance that is computed faster where the last digits do not matter."""
+
+    def quick_scores(
+        self, data: Table, sets: TrainSets, n_threads: int
+    ) -> FloatArray | None:
+        """Return scores of shape (n_sets, n_features), to about 1e-10 of each.
+
+        NaN where digits were lost; None where the scores cannot be computed quickly.
+        """

@@ -15,6 +15,9 @@ from veridical._core.arrays import FloatArray, IntArray
 # Default relative difference of two scores; with a smaller one they are tied.
 RELATIVE = 1e-12
 
+#: A score up to it is 0 but for rounding: the feature has no relevance.
+NO_SCORE = 1e-12
+
 #: One for all scores, or one for each.
 Tolerance = float | FloatArray
 
@@ -86,3 +89,38 @@ def last_by_score(
     beside = np.broadcast_to(atol, scores.shape)[few]
     order = order_by_score(scores[few], rtol=rtol, atol=beside)
     return few[order[few.size - n_last :]]
+
+
+def first_by_score(
+    scores: FloatArray, n_first: int, *, rtol: float = RELATIVE, atol: float = 0.0
+) -> IntArray:
+    """Return the first of ``order_by_score(scores)``, sorting few of the scores.
+
+    Scores up to `NO_SCORE`, and those that are not defined, are left out.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+        Larger is better.
+    n_first : int
+        How many indices at most.
+    rtol, atol : float
+        As in `order_by_score`.
+
+    Examples
+    --------
+    >>> first_by_score(np.array([0.0, 2.0, np.nan, 3.0, 2.0]), 2).tolist()
+    [3, 1]
+    """
+    if n_first < scores.size and np.isfinite(scores).all():
+        least = np.partition(scores, scores.size - n_first)[scores.size - n_first]
+        # Every score that could be tied with the last one; ties may form chains.
+        slack = 2 * atol + 100 * rtol * abs(least)
+        few = np.flatnonzero(scores >= least - slack)
+        if few.size > 2 * n_first + 30:
+            few = np.arange(scores.size)
+    else:
+        few = np.arange(scores.size)
+    order = few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
+    with np.errstate(invalid="ignore"):
+        return order[scores[order] > NO_SCORE]

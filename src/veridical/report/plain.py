@@ -105,6 +105,7 @@ class ScoreResultSummary(TypedDict):
     scoring: ScoreSummary
     score: IntervalSummary
     interval: str
+    coverage: CoverageSummary | None
 
 
 class SizeSummary(TypedDict):
@@ -157,7 +158,8 @@ def unknown(thing: Any) -> InputError:
     """Say that an object is not a record that can be shown."""
     return InputError(
         f"no report is known for a {type(thing).__name__}; give a record: what "
-        "select(), estimate(), compare(), truth(), sensitivity() or audit() returned"
+        "select(), estimate(), compare(), discover(), truth(), sensitivity() or "
+        "audit() returned"
     )
 
 

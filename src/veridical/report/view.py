@@ -249,8 +249,36 @@ class Bars:
     axis: str
 
 
+class Spot(NamedTuple):
+    """A named point of a cloud; the others of a cloud have no side."""
+
+    label: str
+    x: float
+    y: float
+    side: Side | None = None
+
+
+@dataclass(frozen=True)
+class Cloud:
+    """Many points over two axes of numbers, with a level of the vertical axis."""
+
+    alt: str
+    spots: tuple[Spot, ...]
+    across: str
+    upward: str
+    levels: tuple[Level, ...] = ()
+
+
 Picture = (
-    Intervals | Pairs | Distribution | Ranks | Curves | Reliability | Outcomes | Bars
+    Intervals
+    | Pairs
+    | Distribution
+    | Ranks
+    | Curves
+    | Reliability
+    | Outcomes
+    | Bars
+    | Cloud
 )
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Ranking
-from veridical.kernels.ordering import order_by_score
+from veridical.kernels.ordering import first_by_score, order_by_score
 from veridical.kernels.threads import run
 
 
@@ -34,3 +34,22 @@ def rank_by_score(
     return [
         Ranking(order, row, row.size) for order, row in zip(orders, scores, strict=True)
     ]
+
+
+def lead_by_score(
+    scores: FloatArray, n: int, *, rtol: float = 1e-12, atol: float = 0.0
+) -> list[IntArray]:
+    """Return the first n features of each row of `scores`, as `rank_by_score` does.
+
+    Features whose score is not above 0, or not defined, are left out.
+
+    Parameters
+    ----------
+    scores : array of shape (n_sets, n_features)
+        Larger is better.
+    n : int
+        How many features at most.
+    rtol, atol : float
+        Relative and absolute difference of tied scores.
+    """
+    return [first_by_score(row, n, rtol=rtol, atol=atol) for row in scores]

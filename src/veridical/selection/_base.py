@@ -22,19 +22,23 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.criteria import Relevance
+from veridical.criteria import PermutedRelevance, QuickRelevance, Relevance
+from veridical.kernels.ordering import NO_SCORE
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import rank_by_score
+from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
+
+# Relative and absolute error of quick scores, with a wide margin.
+QUICK_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,10 @@ class Selector(SelectorMixin, BaseEstimator):
 
     _abilities: ClassVar[Abilities] = Abilities()
     _cost: ClassVar[Cost]
+    #: Whether the ranking depends on the target.
+    _uses_target: ClassVar[bool] = True
+    #: Whether scores of some features cost less than scores of all.
+    scores_apart: ClassVar[bool] = False
 
     n_features_to_select: int | float | None
     keep: Any = None
@@ -82,7 +90,9 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             The training data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target: class labels; for selectors that read them numbers, or events
+            and times as a structured array or a frame. Whole numbers are classes,
+            unless they are floats with more than 20 values of which many are rare.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts: the result for whole numbers is that of
             repeating the samples, and a sample of weight 0 is left out. Selectors that
@@ -111,7 +121,7 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             All the data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target, as in `fit`.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
         sample_weight : array-like of shape (n_samples,), optional
@@ -140,8 +150,93 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        self._refuse_groups()
         return self._rank_sets(table, train_sets, self._accept)
+
+    def lead_table(
+        self, table: Table, train_sets: Iterable[Any], n_features: int
+    ) -> list[IntArray]:
+        """Find the first features of `rank_table` that have any relevance.
+
+        Parameters
+        ----------
+        table : Table
+            The samples; its weights are used.
+        train_sets : iterable of arrays
+            As in `rank_many`.
+        n_features : int
+            How many features at most.
+
+        Returns
+        -------
+        list of arrays
+            Feature indices, best first, one array per training set. Features that the
+            method would drop, and those whose score is not above 0, are left out.
+        """
+        self._refuse_groups()
+        indices = read_train_sets(train_sets, table.target, table.weights)
+        if not indices:
+            return []
+        table = self._accept(table)
+        sets = TrainSets.from_indices(indices, table.n_samples, table.weights)
+        return clone(self)._lead(table, sets, n_features)
+
+    def score_table(
+        self,
+        table: Table,
+        orders: IntArray | None = None,
+        columns: IntArray | None = None,
+    ) -> FloatArray:
+        """Score the features for many outcomes at once.
+
+        Parameters
+        ----------
+        table : Table
+            The samples; its weights are used.
+        orders : int array of shape (n_outcomes, n_samples), optional
+            In outcome b, sample i has the outcome of sample ``orders[b, i]``; None is
+            the true outcome alone. (ReliefF and MultiSURF exchange the values of the
+            features instead: see their notes.)
+        columns : int array, optional
+            The features to score; all others still take part where the score of a
+            feature depends on them. None is all.
+
+        Returns
+        -------
+        array of shape (n_outcomes, n_columns)
+            Larger is more relevant. A method without scores counts features from the
+            end of its ranking; features that it drops have 0. NaN where undefined.
+        """
+        self._refuse_groups()
+        table = self._accept(table)
+        if orders is None:
+            orders = np.arange(table.n_samples)[None]
+        if columns is None:
+            columns = np.arange(table.n_features)
+        return clone(self)._score(table, orders, columns)
+
+    def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
+        """Score all samples for outcomes in other orders, in a loop."""
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        result = np.empty((len(orders), data.n_features))
+        for row, order in zip(result, orders, strict=True):
+            (ranking,) = self._rankings(data.permuted(order), sets)
+            row[:] = 0.0 if ranking.scores is None else ranking.scores
+            if ranking.scores is None:
+                row[ranking.order] = np.arange(ranking.n_kept, 0, -1).tolist() + [0] * (
+                    data.n_features - ranking.n_kept
+                )
+        return result[:, columns]
+
+    def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
+        """Find the first features of each training set, by ranking all."""
+        found = []
+        for ranking in self._rankings(data, sets):
+            order = ranking.order[: min(n_features, ranking.n_kept)]
+            if ranking.scores is not None:
+                with np.errstate(invalid="ignore"):
+                    order = order[ranking.scores[order] > NO_SCORE]
+            found.append(order)
+        return found
 
     def _rank_sets(
         self,
@@ -150,7 +245,7 @@ class Selector(SelectorMixin, BaseEstimator):
         accept: Callable[[Table], Table] = lambda table: table,
     ) -> list[IntArray]:
         """Rank the features on each training set of a table that `accept` adapts."""
-        indices = read_train_sets(train_sets, table.y, table.weights)
+        indices = read_train_sets(train_sets, table.target, table.weights)
         if not indices:
             return []
         table = accept(table)
@@ -177,24 +272,23 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def fit_table(self, table: Table) -> Self:
         """Fit on a table that has been read already; its weights are used."""
-        self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
-        self.classes_ = table.classes
+        self._store_classes(table)
         return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _refuse_groups(self) -> None:
-        """Raise if there are groups or features to keep.
-
-        Verbs permute the features and count the leading features of an order, so that
-        indices of features and numbers of groups would mean something else.
-        """
-        if self.keep is not None or self.feature_groups is not None:
+        """Raise if there are groups or features to keep: scores are of single ones."""
+        if self.has_groups:
             raise InputError(
-                f"{type(self).__name__} has keep or feature_groups, which the verbs do "
-                "not support; fit it by itself, or evaluate a Pipeline with it by "
-                "sklearn.model_selection.cross_validate."
+                f"{type(self).__name__} has keep or feature_groups, but here every "
+                "feature is scored by itself; leave them out."
             )
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether some features are always selected, or selected together."""
+        return self.keep is not None or self.feature_groups is not None
 
     def _accept(self, table: Table) -> Table:
         """Adapt a table to the abilities; raise if that is not possible."""
@@ -300,8 +394,15 @@ class Selector(SelectorMixin, BaseEstimator):
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read(self, X, y, self._abilities, chosen, sample_weight)
-        self.classes_ = data.classes
+        self._store_classes(data)
         return data
+
+    def _store_classes(self, data: Table) -> None:
+        """Store the classes, where the target has any."""
+        if data.kind == "classes":
+            self.classes_ = data.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
 
     @property
     def _n_threads(self) -> int:
@@ -314,6 +415,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.positive_only = self._abilities.targets == ("survival",)
         tags.input_tags.allow_nan = self._abilities.missing
         tags.input_tags.sparse = self._abilities.sparse
         tags.input_tags.categorical = self._abilities.categorical
@@ -356,14 +458,75 @@ class ScoreSelector(Selector):
     """A selector that sorts features by a relevance."""
 
     @abstractmethod
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         """Return the relevance of features in these training sets."""
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
+        return self._rank_by(relevance, relevance.scores(data, sets, self._n_threads))
+
+    def _rank_by(self, relevance: Relevance, scores: FloatArray) -> list[Ranking]:
+        """Sort the features by scores of every training set."""
         return rank_by_score(
-            relevance.scores(data, sets, self._n_threads),
+            scores,
             rtol=relevance.rtol,
             atol=relevance.atol,
             n_threads=self._n_threads,
         )
+
+    def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        relevance = self._relevance(data, sets)
+        if isinstance(relevance, PermutedRelevance):
+            return relevance.permuted_scores(data, orders, columns, self._n_threads)
+        if self.scores_apart:
+            data = data.permute(columns)
+            columns = np.arange(columns.size)
+        tables = (data.permuted(order) for order in orders)
+        each = [relevance.scores(one, sets, self._n_threads) for one in tables]
+        return np.concatenate(each)[:, columns]
+
+    def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
+        relevance = self._relevance(data, sets)
+        tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
+        if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
+            scores = relevance.scores(data, sets, self._n_threads)
+            return lead_by_score(scores, n_features, **tolerance)
+        return _lead_quickly(relevance, data, sets, n_features, self._n_threads)
+
+
+def _lead_quickly(
+    relevance: Any, data: Table, sets: TrainSets, n_features: int, n_threads: int
+) -> list[IntArray]:
+    """Find the first features by quick scores, and by precise ones where they matter.
+
+    Features that lost digits, and training sets in which rounding could decide which
+    feature is the last, are scored precisely.
+    """
+    tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
+    scores = relevance.quick_scores(data, sets, n_threads)
+    if scores is None:
+        scores = relevance.scores(data, sets, n_threads)
+        return lead_by_score(scores, n_features, **tolerance)
+    vague = np.flatnonzero(np.isnan(scores).any(axis=0))
+    if vague.size:
+        part = data.permute(vague)
+        scores[:, vague] = relevance.scores(part, sets, n_threads)
+    unclear = [s for s, row in enumerate(scores) if not _is_clear(row, n_features)]
+    if unclear:
+        some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
+        scores[unclear] = relevance.scores(data, some, n_threads)
+    return lead_by_score(scores, n_features, **tolerance)
+
+
+def _is_clear(scores: FloatArray, n_features: int) -> bool:
+    """Return whether the first features do not depend on the last digits."""
+    known = np.where(np.isnan(scores), -np.inf, scores)
+    if n_features >= known.size:
+        return True
+    place = known.size - n_features
+    around = np.partition(known, (place - 1, place))
+    below, above = around[place - 1], around[place]
+    if not np.isfinite(above) or above <= 0:
+        return not np.isfinite(above)
+    return bool(above - below > QUICK_ERROR * above + QUICK_ERROR)

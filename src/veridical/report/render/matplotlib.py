@@ -19,6 +19,7 @@ from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
     Bars,
     Bounds,
+    Cloud,
     Curves,
     Distribution,
     Figure,
@@ -36,6 +37,7 @@ from veridical.report.view import (
 )
 
 #: The two sides are told apart by colour, and by disc and ring.
+NAMED_SPOTS = 12  # spots of a cloud whose names are written beside them
 LOOKS: dict[Side, dict[str, Any]] = {
     "a": {"color": "C0", "marker": "o", "markerfacecolor": "C0"},
     "b": {"color": "C1", "marker": "o", "markerfacecolor": "white"},
@@ -458,3 +460,31 @@ def _bars(picture: Bars, ax: Axes, **kwargs: Any) -> None:
         for i, (name, _) in enumerate(picture.series)
     )
     ax.set_title(named, loc="left", parse_math=False)
+
+
+@draw.register
+def _cloud(picture: Cloud, ax: Axes, **kwargs: Any) -> None:
+    kinds: dict[Side | None, dict[str, Any]] = {
+        None: {"color": "0.6", "marker": "."},
+        "a": {**LOOKS["a"], "markersize": 6},
+        "b": {**LOOKS["b"], "markersize": 6},
+    }
+    for side, look in kinds.items():
+        spots = [spot for spot in picture.spots if spot.side == side]
+        places = [spot.x for spot in spots], [spot.y for spot in spots]
+        ax.plot(*places, **{**look, "linestyle": "none", **kwargs})
+    for spot in [spot for spot in picture.spots if spot.side == "a"][:NAMED_SPOTS]:
+        ax.annotate(
+            short(spot.label, 20),
+            (spot.x, spot.y),
+            xytext=(0, 5),
+            textcoords="offset points",
+            ha="center",
+            fontsize="small",
+            parse_math=False,
+        )
+    for level in picture.levels:
+        ax.axhline(level.value, color="0.4", linestyle="--", linewidth=1)
+    ax.set_xlabel(picture.across)
+    ax.set_ylabel(picture.upward)
+    ax.grid(alpha=0.3)

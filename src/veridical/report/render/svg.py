@@ -39,6 +39,7 @@ from veridical.report.render import (
 )
 from veridical.report.view import (
     Bars,
+    Cloud,
     Curves,
     Distribution,
     Figure,
@@ -629,6 +630,55 @@ def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
             share = counts[i] / picture.total if picture.total else 0.0
             place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
             _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
+    return svg
+
+
+CLOUD_TOP, CLOUD_HEIGHT = 14, 280  # pixels
+LONGEST_NAMES = 12  # spots whose names are written beside them
+
+
+@draw_picture.register
+def _cloud(picture: Cloud, scale: Scale | None) -> ET.Element:
+    svg = _canvas(picture.alt, CLOUD_TOP + CLOUD_HEIGHT + 46)
+    across = score_scale([spot.x for spot in picture.spots] or [0.0, 1.0])
+    heights = [spot.y for spot in picture.spots]
+    heights += [level.value for level in picture.levels]
+    upward = score_scale([0.0, *heights])
+    floor = CLOUD_TOP + CLOUD_HEIGHT
+
+    def x(value: float) -> float:
+        share = (value - across.low) / (across.high - across.low)
+        return CURVE_LEFT + (CURVE_RIGHT - CURVE_LEFT) * share
+
+    def y(value: float) -> float:
+        share = (value - upward.low) / (upward.high - upward.low)
+        return floor - CLOUD_HEIGHT * share
+
+    group = _group(svg, "vd-axis")
+    for tick in upward.ticks:
+        _line(group, CURVE_LEFT, y(tick), CURVE_RIGHT, y(tick))
+        _text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:.3g}", "end")
+    for tick in across.ticks:
+        _line(group, x(tick), floor, x(tick), floor + 4)
+        _text(group, x(tick), floor + 18, f"{tick:.3g}", "middle")
+    _text(group, (CURVE_LEFT + CURVE_RIGHT) / 2, floor + 38, picture.across, "middle")
+    for level in picture.levels:
+        lines = _group(svg, "vd-level")
+        _line(lines, CURVE_LEFT, y(level.value), CURVE_RIGHT, y(level.value))
+        _text(lines, CURVE_RIGHT, y(level.value) - 4, level.name, "end")
+    named = [spot for spot in picture.spots if spot.side == "a"][:LONGEST_NAMES]
+    for spot in sorted(picture.spots, key=lambda one: one.side is not None):
+        words = f"{spot.label}: {spot.x:.3g}, {spot.y:.3g}"
+        if spot.side is None:
+            parent = _group(svg, "vd-null", words)
+            dot = {"cx": _share(x(spot.x)), "cy": f"{y(spot.y):.1f}", "r": "2.5"}
+            ET.SubElement(parent, "circle", dot)
+        else:
+            _dot(_group(svg, "", words), spot.side, x(spot.x), y(spot.y), 4)
+    for spot in named:
+        beside = _anchor(x(spot.x), 20)
+        text = shortened(spot.label, LONGEST_LABEL)
+        _text(_group(svg, "vd-axis"), x(spot.x), y(spot.y) - 7, text, beside)
     return svg
 
 

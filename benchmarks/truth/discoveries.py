@@ -1,0 +1,357 @@
+"""Measure how often claims about features are false: the table that veridical ships.
+
+    python -m benchmarks.truth.discoveries [--minutes 45]
+    python -m benchmarks.truth.discoveries --table
+    python -m benchmarks.truth.discoveries --noise 500
+    python -m benchmarks.truth.discoveries --peers 20
+
+The first command draws data sets of every design, runs every method on each, and writes
+``src/veridical/discovery/rates.csv``. What was measured stays: the command, given
+again, adds data sets to the designs that have the fewest. The second prints the table
+of the documentation. The third counts pure noise tables of 100 x 10000 in which
+something is claimed. The fourth compares the power with that of other packages on the
+same data (``pip install hidimstat Boruta``), into ``discoveries_power.csv``.
+
+In a design some features are *relevant*: the outcome is made from them. Features that
+are correlated with a relevant one are *associated* with the outcome. A claim of
+association is false if the feature is not associated, a conditional claim if it is not
+relevant, and a stable claim if it is not associated. ReliefF tests whether a feature is
+independent of all else, so its claims are false if the feature is neither.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import time
+import warnings
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import veridical.discovery
+from veridical.discovery import discover
+
+TABLE = Path(veridical.discovery.__file__).with_name("rates.csv")
+POWER = Path(__file__).with_name("discoveries_power.csv")
+NOISE = Path(__file__).with_name("discoveries_noise.csv")
+#: Data sets of a design: with and without relevant features.
+N_SETS = {False: 150, True: 500}
+#: Data sets that are measured before the table is written.
+BATCH = 25
+
+
+@dataclass(frozen=True)
+class Design:
+    """How data sets are drawn.
+
+    Parameters
+    ----------
+    features : str
+        independent, blocks (of 10, correlation 0.6), heavy (Student's t, 3 degrees of
+        freedom), binary, categorical (4 categories) or binary blocks.
+    outcome : str
+        null, linear or xor (products of pairs).
+    n, p, k : int
+        Samples, features, relevant features.
+    minority : float
+        Share of the smaller class.
+    """
+
+    features: str
+    outcome: str
+    n: int
+    p: int
+    k: int
+    minority: float = 0.5
+
+
+#: Samples and features: p/n from 0.5 to 500.
+SHAPES = ((200, 100), (100, 200), (100, 1000), (50, 1000), (40, 4000), (20, 10000))
+
+
+def designs() -> Iterator[Design]:
+    """Yield all designs."""
+    for n, p in SHAPES:
+        dense = min(p // 5, 60)
+        yield Design("independent", "null", n, p, 0)
+        yield Design("independent", "linear", n, p, 5)
+        yield Design("independent", "linear", n, p, dense)
+        yield Design("blocks", "null", n, p, 0)
+        yield Design("blocks", "linear", n, p, 5)
+        yield Design("heavy", "linear", n, p, 5)
+        yield Design("binary", "linear", n, p, 5)
+    for n, p in SHAPES[:4]:
+        yield Design("blocks", "linear", n, p, min(p // 10, 20))
+        yield Design("heavy", "null", n, p, 0)
+        yield Design("binary", "null", n, p, 0)
+        yield Design("categorical", "null", n, p, 0)
+        yield Design("categorical", "linear", n, p, 5)
+        yield Design("independent", "xor", n, p, 4)
+        yield Design("independent", "linear", n, p, 5, 0.15)
+        yield Design("blocks", "null", n, p, 0, 0.15)
+    yield Design("binary blocks", "linear", 200, 100, 5)
+    yield Design("binary blocks", "linear", 100, 1000, 5)
+    yield Design("heavy", "xor", 200, 100, 4)
+
+
+def draw(design: Design, number: int) -> tuple[Any, Any, Any, Any]:
+    """Draw a data set: X, y, and which features are associated and relevant."""
+    known = repr(sorted(asdict(design).items())).encode()
+    rng = np.random.default_rng([zlib.crc32(known), number])
+    n, p, k = design.n, design.p, design.k
+    Z = rng.standard_normal((n, p))
+    block = 10 if "blocks" in design.features else 1
+    if block > 1:
+        common = np.repeat(rng.standard_normal((n, -(-p // block))), block, axis=1)
+        Z = np.sqrt(0.4) * Z + np.sqrt(0.6) * common[:, :p]
+    if design.features == "heavy":
+        Z = rng.standard_t(3, size=(n, p))
+    X = Z
+    if design.features.startswith("binary"):
+        X = (rng.uniform(-1, 1, size=p) < Z).astype(float)
+    if design.features == "categorical":
+        X = np.digitize(Z, [-0.8, 0.0, 0.8]).astype(float)
+    firsts = np.arange(0, p, block)
+    relevant = np.zeros(p, dtype=bool)
+    if k:
+        chosen = rng.choice(firsts.size, min(k, firsts.size), replace=False)
+        relevant[firsts[chosen]] = True
+    signal = _signal(X, np.flatnonzero(relevant), design, rng)
+    noise = rng.standard_normal(n) * (0.5 * signal.std() if k else 1.0)
+    made = signal + noise
+    y = (made > np.quantile(made, 1 - design.minority)).astype(int)
+    associated = relevant
+    if block > 1:
+        associated = np.repeat(np.add.reduceat(relevant, firsts) > 0, block)[:p]
+    if design.outcome == "xor":
+        associated = np.zeros(p, dtype=bool)
+    if design.features == "categorical":
+        X = pd.DataFrame(X.astype(int)).astype("category")
+        X.columns = [f"x{j}" for j in range(p)]
+    return X, y, associated, relevant
+
+
+def _signal(X: Any, relevant: Any, design: Design, rng: Any) -> Any:
+    if not relevant.size:
+        return np.zeros(len(X))
+    own = X[:, relevant]
+    if design.features == "categorical":  # categories have effects in no order
+        effects = np.array([1.0, -1.0, -1.0, 1.0])
+        own = effects[own.astype(int)]
+    own = (own - own.mean(axis=0)) / np.maximum(own.std(axis=0), 1e-9)
+    own = np.clip(own, -4, 4)
+    if design.outcome == "xor":
+        return (np.sign(own[:, 0::2]) * np.sign(own[:, 1::2])).sum(axis=1)
+    return own @ rng.choice([-1.0, 1.0], size=relevant.size)
+
+
+# -- methods ---------------------------------------------------------------------------
+
+#: name: claim, options, and the most features times samples.
+METHODS: dict[str, tuple[str, dict[str, Any]]] = {
+    "anova fdr": ("association", {"selector": "anova", "fdr": 0.1}),
+    "anova fwer": ("association", {"selector": "anova", "fwer": 0.05}),
+    "anova pfer": ("association", {"selector": "anova", "pfer": 1}),
+    "gain fdr": ("association", {"selector": "information-gain", "fdr": 0.1}),
+    "relieff fdr": ("association", {"selector": "relieff", "fdr": 0.1}),
+    "dcrt fdr": ("conditional", {"fdr": 0.1}),
+    "knockoffs fdr": (
+        "conditional",
+        {"method": "knockoffs", "fdr": 0.1, "selector": "lasso", "n_draws": 10},
+    ),
+    "pairs pfer": ("stable", {"selector": "anova", "pfer": 1}),
+    "decoys fdr": ("stable", {"selector": "anova", "fdr": 0.1}),
+}
+#: Methods whose costs rise fast: most samples times features.
+LARGEST = {"knockoffs fdr": 60_000, "gain fdr": 60_000, "relieff fdr": 60_000}
+#: Share of the data sets that a method is run on.
+SHARES = {
+    "anova fwer": 0.4,
+    "anova pfer": 0.3,
+    "gain fdr": 0.5,
+    "relieff fdr": 0.5,
+    "dcrt fdr": 0.6,
+    "knockoffs fdr": 0.4,
+    "pairs pfer": 0.6,
+    "decoys fdr": 0.6,
+}
+
+COLUMNS = (
+    *(field.name for field in fields(Design)),
+    "method",
+    "n_sets",
+    "error",
+    "squared",
+    "any_false",
+    "power",
+    "n_powered",
+)
+
+
+def applies(name: str, design: Design) -> bool:
+    """Return whether a method takes the features of a design, at a bearable cost."""
+    if name.split()[0] in ("anova", "pairs", "decoys"):
+        return design.features != "categorical"
+    return design.n * design.p <= LARGEST.get(name, 10**9)
+
+
+def measure(name: str, data: tuple[Any, Any, Any, Any], seed: int) -> dict[str, float]:
+    """Run a method on a data set; return its error and its power."""
+    X, y, associated, relevant = data
+    claim, options = METHODS[name]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = discover(
+            X, y, claim=claim, **options, n_pairs=50 if claim == "stable" else 0,
+            random_state=seed, progress=False,
+        )  # fmt: skip
+    return judge(found.claimed, truth(name, associated, relevant), name.split()[1])
+
+
+def truth(name: str, associated: Any, relevant: Any) -> Any:
+    """Return the features of which a claim is true."""
+    if METHODS[name][0] == "conditional":
+        return relevant
+    return associated | relevant if name.startswith("relieff") else associated
+
+
+def judge(claimed: Any, true: Any, rate: str) -> dict[str, float]:
+    """Count what was claimed wrongly, and what was found."""
+    n_false = int(np.count_nonzero(~true[claimed]))
+    error = {
+        "fdr": n_false / max(len(claimed), 1),
+        "fwer": float(n_false > 0),
+        "pfer": float(n_false),
+    }[rate]
+    n_true = int(true.sum())
+    return {
+        "n_sets": 1,
+        "error": error,
+        "squared": error**2,
+        "any_false": float(n_false > 0),
+        "power": (len(claimed) - n_false) / n_true if n_true else 0.0,
+        "n_powered": float(n_true > 0),
+    }
+
+
+# -- the table -------------------------------------------------------------------------
+
+
+def read_table() -> dict[tuple[Design, str], dict[str, float]]:
+    """Read what was measured."""
+    if not TABLE.exists():
+        return {}
+    kinds = {field.name: field.type for field in fields(Design)}
+    convert = {"int": int, "float": float, "str": str}
+    found = {}
+    with TABLE.open(newline="") as file:
+        for row in csv.DictReader(file):
+            design = Design(
+                **{k: convert[str(kind)](row[k]) for k, kind in kinds.items()}
+            )
+            rest = {k: float(row[k]) for k in COLUMNS[len(kinds) + 1 :]}
+            found[design, row["method"]] = rest
+    return found
+
+
+def write_table(found: dict[tuple[Design, str], dict[str, float]]) -> None:
+    """Write what was measured, in the order of the designs."""
+    order = {design: i for i, design in enumerate(designs())}
+    names = list(METHODS)
+    with TABLE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for design, name in sorted(
+            found, key=lambda one: (order.get(one[0], 999), names.index(one[1]))
+        ):
+            values = {k: f"{v:.6g}" for k, v in found[design, name].items()}
+            writer.writerow({**asdict(design), "method": name, **values})
+
+
+def run(minutes: float, only: str = "") -> None:
+    """Measure until all designs are done or the time is over."""
+    found = read_table()
+    end = time.process_time() + 60 * minutes
+    while time.process_time() < end:
+        todo = [one for one in work(found) if only in one[1]]
+        if not todo:
+            print("all designs are measured")
+            return
+        design, name = todo[0]
+        start = int(found.get((design, name), {}).get("n_sets", 0))
+        begin = time.process_time()
+        for number in range(start, start + BATCH):
+            data = draw(design, number)
+            one = measure(name, data, number)
+            own = found.setdefault((design, name), dict.fromkeys(one, 0.0))
+            for key, value in one.items():
+                own[key] += value
+        write_table(found)
+        seconds = time.process_time() - begin
+        own = found[design, name]
+        print(
+            f"{name:14} {design} {own['error'] / own['n_sets']:.3f} "
+            f"power {own['power'] / max(own['n_powered'], 1):.2f} "
+            f"({own['n_sets']:.0f} sets, {seconds / BATCH:.2f} s each)",
+            flush=True,
+        )
+
+
+def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, str]]:
+    """List the designs and methods that lack data sets, those with the fewest first."""
+    todo = []
+    for design in designs():
+        for name in METHODS:
+            if not applies(name, design):
+                continue
+            done = int(found.get((design, name), {}).get("n_sets", 0))
+            wanted = N_SETS[design.outcome == "null"] * SHARES.get(name, 1.0)
+            if done < wanted:
+                todo.append((done / wanted, len(todo), design, name))
+    return [(design, name) for _, _, design, name in sorted(todo, key=lambda o: o[:2])]
+
+
+def noise(n_sets: int) -> None:
+    """Count pure noise tables in which something is claimed."""
+    rows = []
+    for name in ("anova fdr", "dcrt fdr", "decoys fdr"):
+        claim, options = METHODS[name]
+        n_claimed = 0
+        for number in range(n_sets):
+            rng = np.random.default_rng([7, number])
+            X, y = rng.standard_normal((100, 10_000)), np.repeat([0, 1], 50)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                found = discover(
+                    X, y, claim=claim, **options, random_state=number, progress=False,
+                    n_pairs=50 if claim == "stable" else 0,
+                )  # fmt: skip
+            n_claimed += bool(found.claimed.size)
+        print(name, n_claimed, "of", n_sets, flush=True)
+        rows.append((name, n_sets, n_claimed))
+        with NOISE.open("w", newline="") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(("method", "n_sets", "n_claimed"))
+            writer.writerows(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=45)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--noise", type=int, default=0)
+    asked = parser.parse_args()
+    if asked.noise:
+        noise(asked.noise)
+        return
+    run(asked.minutes, asked.only)
+
+
+if __name__ == "__main__":
+    main()

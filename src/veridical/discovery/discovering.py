@@ -1,0 +1,820 @@
+"""Which features may be claimed: the verb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.defaults import default_n_features
+from veridical._core.errors import InputError
+from veridical._core.parallel import one_thread
+from veridical._core.progress import ProgressLike
+from veridical._core.reading import read_table
+from veridical._core.repeating import repeatable
+from veridical._core.seeds import root_seed, seeded
+from veridical._core.table import Table
+from veridical._core.text import one_line
+from veridical._core.types import (
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    SelectorLike,
+)
+from veridical.discovery import multiplicity
+from veridical.discovery.association import fixed_pvalues, sequential_pvalues
+from veridical.discovery.bounds import Assumption, least_threshold, most_selected
+from veridical.discovery.conclusions import HYPOTHESES
+from veridical.discovery.conditional import (
+    LassoImportance,
+    RidgeImportance,
+    SvmImportance,
+    distilled_test,
+    draw_knockoffs,
+    responses,
+)
+from veridical.discovery.knockoffs import Construction
+from veridical.discovery.likeness import find_rate, look_at
+from veridical.discovery.permuting import draw_pairs, make_permutations
+from veridical.discovery.records import (
+    Claim,
+    Discoveries,
+    Method,
+    Rate,
+    StabilityPath,
+)
+from veridical.discovery.stable import (
+    Shares,
+    add_decoys,
+    decoy_qvalues,
+    double_features,
+    expected_false,
+    select_halves,
+)
+from veridical.evaluation.engine import fit_selector, rank, scores_of
+from veridical.evaluation.reading import label_of, read_selector
+from veridical.selection import MultiSURF, ReliefF
+
+#: Methods of each claim; the first is the default.
+METHODS: dict[Claim, tuple[Method, ...]] = {
+    "association": ("permutation",),
+    "conditional": ("dcrt", "knockoffs"),
+    "stable": ("pairs", "decoys"),
+}
+#: Importances that are coefficients of a linear model, beside all selectors.
+COEFFICIENTS = ("lasso", "ridge", "svm")
+#: Threshold on the share of halves from which the number of features follows.
+THRESHOLD = 0.75
+#: Permutations where all features are tested together.
+N_PERMUTATIONS = 999
+#: Most permutations of a feature.
+MOST_PERMUTATIONS = 200_000
+#: Leading features whose stability paths are kept, and places of a path.
+_N_PATHS, _N_PLACES = 40, 12
+#: Scores that compare a feature with its own permutations, see their notes.
+_OWN_NULL = (ReliefF, MultiSURF)
+
+
+@repeatable
+def discover(
+    X: MatrixLike,
+    y: LabelsLike,
+    *,
+    selector: SelectorLike | None = None,
+    claim: Claim = "association",
+    fdr: float | None = None,
+    pfer: float | None = None,
+    fwer: float | None = None,
+    method: Literal["auto"] | Method = "auto",
+    correction: Literal["bh", "by"] = "bh",
+    n_features_to_select: int | None = None,
+    n_permutations: int | None = None,
+    n_pairs: int = 50,
+    n_draws: int = 20,
+    assumption: Assumption = "unimodal",
+    construction: Construction = "auto",
+    groups: Any = None,
+    strata: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    name: str | None = None,
+    progress: ProgressLike = None,
+) -> Discoveries:
+    """Find the features that may be claimed at a stated error rate.
+
+    Three claims are possible; they are different hypotheses. *Association*: the feature
+    and the outcome depend on each other. *Conditional*: they do so given all other
+    features. *Stable*: the procedure selects the feature again and again on halves of
+    the samples.
+
+    Parameters
+    ----------
+    X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+        The data.
+    y : array-like of shape (n_samples,)
+        The outcome.
+    selector : str, selector or None, default=None
+        The score of a feature: a key of ``veridical.selection.SELECTORS`` or a
+        selector. For knockoffs also "lasso", "ridge" or "svm", the coefficients of a
+        linear model. None is "anova" for classes, and for conditional claims the lasso.
+    claim : {"association", "conditional", "stable"}, default="association"
+        What is claimed.
+    fdr, pfer, fwer : float
+        The error rate; give one of them: the expected share of false claims among all
+        claims, the expected number of false claims, or the probability of any false
+        claim. The default is ``fdr=0.1``, and ``pfer=1`` for stable claims.
+    method : str, default="auto"
+        For conditional claims "dcrt", the distilled conditional randomization test, or
+        "knockoffs" (the default where a selector is given). For stable claims "pairs",
+        complementary pairs with a bound on the expected number of false selections, or
+        "decoys", permuted copies of the features, a heuristic (the default for `fdr`).
+    correction : {"bh", "by"}, default="bh"
+        For `fdr` with p-values: Benjamini and Hochberg's rule, which holds for
+        independent and positively dependent features, or Benjamini and Yekutieli's,
+        which holds for any dependence and claims less.
+    n_features_to_select : int or None, default=None
+        Stable claims: how many features a half selects at most. None takes the most
+        for which a threshold of 0.75 keeps the rate.
+    n_permutations : int or None, default=None
+        Association: permutations of the outcome, the same for every feature. None
+        permutes until each p-value is known well enough; 999 times for `fwer`, and for
+        scores that depend on all features.
+    n_pairs : int, default=50
+        Number of complementary pairs of halves; 0 computes no frequencies where the
+        claim does not need them.
+    n_draws : int, default=20
+        Draws of knockoffs; their e-values are averaged, so that the answer does not
+        depend on the luck of one draw.
+    assumption : {"unimodal", "r-concave", "none"}, default="unimodal"
+        Of the bound for complementary pairs; see
+        :func:`veridical.discovery.false_selections`.
+    construction : {"auto", "equicorrelated", "entropy"}, default="auto"
+        How knockoffs are constructed; see
+        :func:`veridical.discovery.gaussian_knockoffs`.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, such as those of one patient, or columns of X
+        that say so: units of permutations and halves.
+    strata : array-like of shape (n_samples,), optional
+        Association: outcomes are exchanged inside strata only.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, where the selector takes them.
+    random_state : int, numpy random generator or None, default=None
+        Source of all random numbers.
+    n_jobs : int, optional
+        Number of threads; the result does not depend on it.
+    name : str, optional
+        Name of the data.
+    progress : callable or bool, optional
+        Called as ``progress(done, total)`` while the work goes on; False is silent.
+
+    Returns
+    -------
+    Discoveries
+        ``claimed``, the indices of the features that may be claimed, and the evidence
+        for every feature (``to_frame()``).
+
+    Raises
+    ------
+    InputError
+        For data or parameters that do not allow a valid answer.
+
+    See Also
+    --------
+    veridical.select : The accuracy of a selection.
+    veridical.audit : Whether an accuracy may be believed.
+
+    References
+    ----------
+    .. [1] P. H. Westfall & S. S. Young, "Resampling-Based Multiple Testing", 1993.
+    .. [2] E. Candès, Y. Fan, L. Janson & J. Lv, "Panning for gold", Journal of the
+       Royal Statistical Society B 80 (2018).
+    .. [3] M. Liu, E. Katsevich, L. Janson & A. Ramdas, "Fast and powerful conditional
+       randomization testing via distillation", Biometrika 109 (2022).
+    .. [4] R. D. Shah & R. J. Samworth, "Variable selection with error control: another
+       look at stability selection", Journal of the Royal Statistical Society B 75
+       (2013).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from veridical import discover
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["healthy", "ill"], 40)
+    >>> X = rng.normal(size=(80, 100))
+    >>> X[:, [3, 7]] += 1.5 * (y == "ill")[:, None]
+    >>> discover(X, y, fdr=0.1, random_state=0).claimed
+    array([3, 7])
+    """
+    table = read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
+    rate, level = _read_rate(claim, fdr=fdr, pfer=pfer, fwer=fwer)
+    how = _read_method(claim, method, rate, selector)
+    root = root_seed(random_state)
+    for text, value, least in (("n_pairs", n_pairs, 0), ("n_draws", n_draws, 1)):
+        _check_count(text, value, least)
+    given = _default_selector(table, how) if selector is None else selector
+    chosen: Any = given
+    if not (how in ("dcrt", "knockoffs") and given in COEFFICIENTS):
+        chosen = seeded(read_selector(given), root)
+        if "n_jobs" in getattr(chosen, "get_params", dict)():
+            chosen.set_params(n_jobs=n_jobs)
+    task = _Task(
+        table=table,
+        selector=chosen,
+        rate=rate,
+        level=level,
+        method=how,
+        root=root,
+        n_pairs=int(n_pairs),
+        tick=progress if callable(progress) else None,
+    )
+    with one_thread():
+        if how == "permutation":
+            found = _associate(task, correction, n_permutations, strata)
+        elif how == "dcrt":
+            found = _distil(task, correction)
+        elif how == "knockoffs":
+            found = _compare_with_knockoffs(task, int(n_draws), construction)
+        elif how == "pairs":
+            found = _repeat_on_halves(task, n_features_to_select, assumption)
+        else:
+            found = _compare_with_decoys(task, n_features_to_select)
+    look = look_at(table)
+    tested, not_said = HYPOTHESES[
+        "own" if isinstance(chosen, _OWN_NULL) and how == "permutation" else claim
+    ]
+    empty = np.full(table.n_features, np.nan)
+    return Discoveries(
+        data=table.summary(name),
+        selector=label_of(given),
+        claim=claim,
+        method=how,
+        rate=rate,
+        level=level,
+        **{**dict.fromkeys(_ARRAYS, empty), **found.arrays},
+        effect_kind=found.effect_kind,
+        paths=found.paths,
+        threshold=found.threshold,
+        measured=find_rate(look, how, _score_kind(chosen), rate, level),
+        tested=tested,
+        not_said=not_said,
+        notes=tuple(found.notes),
+        warnings=tuple(look.warnings(how)),
+        settings={
+            "selector": given if isinstance(chosen, str) else one_line(chosen),
+            **found.settings,
+            "random_state": root,
+            "table sha256": table.sha256(),
+        },
+    )
+
+
+_ARRAYS = (
+    "frequency",
+    "statistic",
+    "pvalue",
+    "qvalue",
+    "effect",
+    "effect_low",
+    "effect_high",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What is asked for."""
+
+    table: Table
+    selector: Any
+    rate: Rate
+    level: float
+    method: Method
+    root: int
+    n_pairs: int
+    tick: Callable[[int, int], object] | None
+
+    @property
+    def own(self) -> bool:
+        """Whether the selector is one of ours, which shares work."""
+        return hasattr(self.selector, "score_table")
+
+    def scores(self, orders: IntArray, columns: IntArray) -> FloatArray:
+        """Score some features for outcomes in other orders."""
+        if self.own:
+            return self.selector.score_table(self.table, orders, columns)
+        rows = [_score_once(self.selector, self.table.permuted(o)) for o in orders]
+        return np.stack(rows)[:, columns]
+
+    def lead(
+        self, table: Table, halves: Sequence[IntArray], n_features: int
+    ) -> list[IntArray]:
+        """Find the first features of every half."""
+        if hasattr(self.selector, "lead_table"):
+            return self.selector.lead_table(table, halves, n_features)
+        found = rank(self.selector, table, list(halves), n_features)
+        return [ranked.order[:n_features] for ranked in found]
+
+
+@dataclass
+class _Found:
+    """What a method found; arrays by the names of the record."""
+
+    arrays: dict[str, FloatArray]
+    notes: list[str]
+    settings: dict[str, Any]
+    paths: tuple[StabilityPath, ...] = ()
+    threshold: float = float("nan")
+    effect_kind: str = ""
+
+
+# -- what was asked for ----------------------------------------------------------------
+
+
+def _codes(given: Any, n_samples: int, what: str) -> IntArray:
+    """Return numbers of groups or strata; raise unless there is one for each sample."""
+    values = np.asarray(given)
+    if values.shape != (n_samples,):
+        raise InputError(
+            f"{what} has shape {values.shape}, but there are {n_samples} samples; give "
+            "one label for each sample."
+        )
+    codes = pd.factorize(values)[0].astype(np.intp)
+    if (codes < 0).any():
+        raise InputError(f"{what} has missing values; give every sample a label.")
+    return codes
+
+
+def _read_rate(claim: str, **given: float | None) -> tuple[Rate, float]:
+    """Return the one error rate that was given, or the default of the claim."""
+    if claim not in METHODS:
+        raise InputError(
+            f"claim={claim!r} is not known; use 'association', 'conditional' or "
+            "'stable'."
+        )
+    asked = {key: value for key, value in given.items() if value is not None}
+    if len(asked) > 1:
+        raise InputError(
+            f"{' and '.join(asked)} are given together; give one of fdr, pfer and fwer."
+        )
+    if not asked:
+        asked = {"pfer": 1.0} if claim == "stable" else {"fdr": 0.1}
+    ((rate, value),) = asked.items()
+    good = isinstance(value, Real) and np.isfinite(value) and float(value) > 0
+    if not good or (rate != "pfer" and float(value) >= 1):
+        most = "" if rate == "pfer" else " and below 1"
+        raise InputError(f"{rate}={value!r} must be a number above 0{most}.")
+    return rate, float(value)  # type: ignore[return-value]
+
+
+def _read_method(claim: Claim, method: str, rate: Rate, selector: Any) -> Method:
+    known = METHODS[claim]
+    if method == "auto":
+        if claim == "stable":
+            return "decoys" if rate == "fdr" else "pairs"
+        if claim == "conditional":
+            plain = selector is None or rate != "fdr"
+            return "dcrt" if plain else "knockoffs"
+        return known[0]
+    if method not in known:
+        raise InputError(
+            f"method={method!r} does not test claim={claim!r}; use "
+            f"{' or '.join(map(repr, ('auto', *known)))}."
+        )
+    if method == "knockoffs" and rate != "fdr":
+        raise InputError(
+            f"method='knockoffs' controls the false discovery rate, not {rate}; give "
+            "fdr, or use method='dcrt'."
+        )
+    if method == "decoys" and rate != "fdr":
+        raise InputError(
+            f"method='decoys' estimates the false discovery rate, not {rate}; give "
+            "fdr, or use method='pairs'."
+        )
+    if method == "pairs" and rate == "fdr":
+        raise InputError(
+            "method='pairs' bounds the expected number of false claims, not their "
+            "share; give pfer or fwer, or use method='decoys'."
+        )
+    return method
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    whole = isinstance(value, Integral) and not isinstance(value, bool)
+    if not whole or int(value) < least:
+        raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
+
+
+def _default_selector(table: Table, method: Method) -> str:
+    if method in ("dcrt", "knockoffs"):
+        return "lasso"
+    return {"classes": "anova", "numbers": "correlation", "survival": "cox-score"}[
+        table.kind
+    ]
+
+
+def _score_kind(selector: Any) -> str:
+    """Name the kind of score in the table of measured rates."""
+    return selector if isinstance(selector, str) else type(selector).__name__
+
+
+def _score_once(selector: Any, table: Table) -> FloatArray:
+    """Score the features by a selector of another package."""
+    rows = np.arange(table.n_samples)
+    fitted, ranked = fit_selector(selector, table, rows, None)
+    scores = scores_of(fitted, table)
+    if scores is not None:
+        return scores
+    score = np.zeros(table.n_features)
+    score[ranked.order] = np.arange(len(ranked.order), 0, -1)
+    return score
+
+
+# -- association -----------------------------------------------------------------------
+
+
+def _associate(
+    task: _Task, correction: str, n_permutations: int | None, strata: Any
+) -> _Found:
+    table, p = task.table, task.table.n_features
+    blocks = None if strata is None else _codes(strata, table.n_samples, "strata")
+    permutations = make_permutations(table, blocks, task.root)
+    if isinstance(task.selector, _OWN_NULL) and table.groups is not None:
+        raise InputError(
+            f"{type(task.selector).__name__} exchanges the values of features between "
+            "samples, which those of one group do not allow; use a score of single "
+            "features, such as 'anova'."
+        )
+    if n_permutations is not None:
+        _check_count("n_permutations", n_permutations, 1)
+    apart = task.own and task.selector.scores_apart
+    fixed = n_permutations is not None or task.rate == "fwer" or not apart
+    if fixed:
+        n = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
+        tested = fixed_pvalues(task.scores, p, permutations, n, task.tick)
+    else:
+        needed = p / task.level
+        if correction == "by" and task.rate == "fdr":
+            needed *= float((1.0 / np.arange(1, p + 1)).sum())
+        most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
+        tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
+    adjusted = _adjust(task.rate, tested.pvalues, correction)
+    notes = [permutations.words]
+    if task.rate == "fwer":
+        assert tested.adjusted is not None
+        adjusted = tested.adjusted
+        notes.append(
+            "Adjusted p-values are those of Westfall and Young's step-down max-T "
+            "procedure over the same permutations."
+        )
+    notes += _on_resolution(task, int(tested.n_drawn.max(initial=1)))
+    if task.own and not apart:
+        notes.append(
+            "The score of a feature depends on the other features, so its p-value is "
+            "exact only if no feature depends on the outcome."
+        )
+    arrays = {
+        "statistic": tested.observed,
+        "pvalue": tested.pvalues,
+        "qvalue": adjusted,
+    }
+    claimed = multiplicity.claim(adjusted, task.level)
+    effects, kind = _effects(table, claimed, task.level if task.rate == "fdr" else 0.05)
+    shares = _frequencies(task, claimed.size)
+    paths: tuple[StabilityPath, ...] = ()
+    if shares is not None:
+        n_selected = max(len(order) for order in shares.leading)
+        arrays["frequency"] = shares.at(n_selected)
+        paths = _paths(shares, n_selected, np.argsort(tested.pvalues, kind="stable"))
+    settings = {
+        "permutations": int(tested.n_drawn.max(initial=0)),
+        **_correction_words(task.rate, correction),
+    }
+    return _Found({**arrays, **effects}, notes, settings, paths, effect_kind=kind)
+
+
+def _adjust(rate: Rate, pvalues: FloatArray, correction: str) -> FloatArray:
+    if correction not in ("bh", "by"):
+        raise InputError(f"correction={correction!r} must be 'bh' or 'by'.")
+    if rate == "pfer":
+        return pvalues * pvalues.size
+    if rate == "fwer":
+        return multiplicity.holm(pvalues)
+    if correction == "by":
+        return multiplicity.benjamini_yekutieli(pvalues)
+    return multiplicity.benjamini_hochberg(pvalues)
+
+
+def _correction_words(rate: Rate, correction: str) -> dict[str, str]:
+    if rate != "fdr":
+        return {}
+    names = {"bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}
+    return {"correction": names[correction]}
+
+
+def _on_resolution(task: _Task, n_drawn: int) -> list[str]:
+    """Say so if the permutations cannot give a p-value small enough for one claim."""
+    p = task.table.n_features
+    if task.rate == "fwer":
+        if 1 / (1 + n_drawn) <= task.level:
+            return []
+        needed = ceil(1 / task.level) - 1
+    else:
+        needed = ceil(p / task.level) - 1
+        if n_drawn >= needed:
+            return []
+    fewest = ceil(p / (task.level * (1 + n_drawn)))
+    return [
+        f"With {n_drawn} permutations the least p-value is {1 / (1 + n_drawn):.2g}: "
+        f"fewer than {fewest} features cannot be claimed. "
+        f"{needed} permutations would allow a single claim (n_permutations={needed})."
+    ]
+
+
+def _frequencies(task: _Task, n_claimed: int) -> Shares | None:
+    """Count how often halves select the features; None where that is not asked for."""
+    if not task.n_pairs or not task.own:
+        return None
+    n = max(n_claimed, default_n_features(task.table.n_features), 1)
+    halves = draw_pairs(task.table, task.n_pairs, task.root)
+    if any(half.size < 4 for half in halves):
+        return None
+    return select_halves(task.table, halves, n, task.lead)
+
+
+def _effects(
+    table: Table, claimed: IntArray, level: float
+) -> tuple[dict[str, FloatArray], str]:
+    """Compute effects, and intervals for the claimed ones.
+
+    Of R claimed features among p, intervals have confidence ``1 − R level / p``, so
+    that the expected share of claimed features whose interval misses the effect is at
+    most `level` (Benjamini and Yekutieli 2005).
+    """
+    target: Any = table.target
+    p, n = table.n_features, table.n_samples
+    is_classes = table.kind == "classes"
+    if (is_classes and table.n_classes != 2) or table.kind == "survival":
+        return {}, ""
+    if table.groups is not None or table.weights is not None or table.is_sparse:
+        return {}, ""
+    numeric = np.flatnonzero(~table.categorical)
+    X = table.take(np.arange(n), numeric)
+    complete = ~np.isnan(X).any(axis=0)
+    numeric, X = numeric[complete], X[:, complete]
+    tail = max(min(level * max(claimed.size, 1) / p, 1.0), 1e-12) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if is_classes:
+            a, b = X[target.codes == 0], X[target.codes == 1]
+            if min(len(a), len(b)) < 2:
+                return {}, ""
+            value = b.mean(axis=0) - a.mean(axis=0)
+            parts = a.var(axis=0, ddof=1) / len(a), b.var(axis=0, ddof=1) / len(b)
+            error = np.sqrt(parts[0] + parts[1])
+            df = error**4 / (
+                parts[0] ** 2 / (len(a) - 1) + parts[1] ** 2 / (len(b) - 1)
+            )
+            reach = stats.t.isf(tail, df) * error
+            low, high = value - reach, value + reach
+            first, second = map(str, target.classes)
+            kind = f"difference of means, {second} minus {first}"
+        else:
+            numbers = np.asarray(target.labels, dtype=np.float64)
+            centred = X - X.mean(axis=0)
+            own = numbers - numbers.mean()
+            value = own @ centred / np.sqrt((own @ own) * (centred**2).sum(axis=0))
+            reach = stats.norm.isf(tail) / np.sqrt(max(n - 3, 1))
+            middle = np.arctanh(np.clip(value, -1 + 1e-12, 1 - 1e-12))
+            low, high = np.tanh(middle - reach), np.tanh(middle + reach)
+            kind = "correlation with the outcome"
+    arrays = {}
+    inside = np.isin(numeric, claimed)
+    for name, values in (("", value), ("_low", low), ("_high", high)):
+        full = np.full(p, np.nan)
+        full[numeric] = values if not name else np.where(inside, values, np.nan)
+        arrays[f"effect{name}"] = full
+    return arrays, kind
+
+
+# -- conditional -----------------------------------------------------------------------
+
+
+def _numbers(task: _Task) -> FloatArray:
+    """Return the features as numbers; raise for missing values and groups."""
+    table = task.table
+    if table.has_missing:
+        raise InputError(
+            "Conditional claims need a model of the features, which missing values do "
+            "not allow; fill them in first (SimpleImputer, say), or use "
+            "claim='association' with a selector that takes missing values."
+        )
+    if table.groups is not None:
+        raise InputError(
+            "Conditional claims treat samples as independent, which those of one group "
+            "are not; use claim='association' or 'stable', which keep groups together."
+        )
+    if table.weights is not None:
+        raise InputError(
+            "Conditional claims take no sample_weight; use claim='association'."
+        )
+    return table.take(np.arange(table.n_samples), np.arange(table.n_features))
+
+
+def _distil(task: _Task, correction: str) -> _Found:
+    if task.selector != "lasso":
+        raise InputError(
+            f"method='dcrt' distils by the lasso, but selector is "
+            f"{label_of(task.selector)!r}; leave selector out, or use "
+            "method='knockoffs' with fdr."
+        )
+    X = _numbers(task)
+    found = distilled_test(X, responses(task.table), task.root, task.tick)
+    adjusted = _adjust(task.rate, found.pvalues, correction)
+    n_tested = int(np.count_nonzero(found.pvalues < 1))
+    notes = [
+        f"{n_tested} of {X.shape[1]} features were tested: those of the lasso, and the "
+        "next most correlated ones. The others have p = 1."
+    ]
+    settings = _correction_words(task.rate, correction)
+    arrays = {
+        "statistic": found.statistic,
+        "pvalue": found.pvalues,
+        "qvalue": adjusted,
+    }
+    return _Found(arrays, notes, settings)
+
+
+def _compare_with_knockoffs(
+    task: _Task, n_draws: int, construction: Construction
+) -> _Found:
+    X = _numbers(task)
+    # Several draws need some room; half the rate is the choice of Ren and Barber.
+    own_rate = task.level if n_draws == 1 else task.level / 2
+    found = draw_knockoffs(
+        X,
+        _importance(task),
+        own_rate,
+        n_draws,
+        task.root,
+        construction=construction,
+        tick=task.tick,
+    )
+    notes = [
+        f"At this rate knockoffs cannot claim fewer than {ceil(1 / own_rate)} features "
+        "at once."
+    ]
+    s = float(found.sampler.s.mean())
+    notes.append(
+        "The correlation of a feature with its knockoff is "
+        f"{1 - s:.2f} on average; the smaller it is, the more can be found."
+    )
+    settings = {
+        "draws of knockoffs": n_draws,
+        "rate of each draw": own_rate,
+        "shrinkage of correlations": round(found.sampler.rho, 4),
+    }
+    arrays = {
+        "statistic": found.W,
+        "qvalue": multiplicity.e_benjamini_hochberg(found.evalues),
+        "frequency": found.frequency,
+    }
+    return _Found(arrays, notes, settings)
+
+
+def _importance(task: _Task) -> Any:
+    """Make the importance of features beside their knockoffs."""
+    if isinstance(task.selector, str):
+        R = responses(task.table)
+        if task.selector == "lasso":
+            return LassoImportance(R, task.root)
+        if task.selector == "ridge":
+            return RidgeImportance(R)
+        return SvmImportance(task.table)
+
+    def score(values: FloatArray, scores: FloatArray) -> FloatArray:
+        p = task.table.n_features
+        doubled = double_features(task.table, lambda _: values[:, p:], values[:, :p])
+        if task.own:
+            (found,) = task.selector.score_table(doubled)
+            return found
+        return _score_once(task.selector, doubled)
+
+    return score
+
+
+# -- stable ----------------------------------------------------------------------------
+
+
+def _repeat_on_halves(
+    task: _Task, n_features: int | None, assumption: Assumption
+) -> _Found:
+    p, level = task.table.n_features, task.level
+    if task.n_pairs < 1:
+        raise InputError("n_pairs=0 draws no halves; stable claims need 1 or more.")
+    if n_features is None:
+        n_selected = max(
+            1, most_selected(level, THRESHOLD, p, task.n_pairs, assumption)
+        )
+    else:
+        _check_count("n_features_to_select", n_features, 1)
+        n_selected = min(int(n_features), p)
+    halves = _halves(task)
+    shares = select_halves(task.table, halves, n_selected, task.lead, task.tick)
+    frequency = shares.at(n_selected)
+    qvalue = expected_false(frequency, n_selected, task.n_pairs, assumption)
+    if task.rate == "fwer":  # P(V ≥ 1) ≤ E V
+        qvalue = np.minimum(qvalue, 1.0)
+    threshold = least_threshold(level, n_selected, p, task.n_pairs, assumption)
+    notes = [
+        f"Each half selects at most {n_selected} features; a feature is claimed if at "
+        f"least {100 * threshold:.0f} % of {len(halves)} halves select it."
+        if np.isfinite(threshold)
+        else f"Each half selects at most {n_selected} features; no threshold keeps "
+        "this rate: select fewer features, or allow more false claims."
+    ]
+    assumed = {
+        "unimodal": "The bound assumes that the share of halves that select a noise "
+        "feature has a unimodal distribution.",
+        "r-concave": "The bound assumes that the share of halves that select a noise "
+        "feature has an r-concave distribution.",
+        "none": "The bound holds without assumptions about the distribution of shares.",
+    }
+    notes.append(assumed[assumption])
+    order = np.argsort(-frequency, kind="stable")
+    settings = {
+        "pairs of halves": task.n_pairs,
+        "features per half": n_selected,
+        "assumption": assumption,
+    }
+    statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
+    arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
+    return _Found(
+        arrays,
+        notes,
+        settings,
+        _paths(shares, n_selected, order),
+        threshold if np.isfinite(threshold) else float("nan"),
+    )
+
+
+def _compare_with_decoys(task: _Task, n_features: int | None) -> _Found:
+    p = task.table.n_features
+    if n_features is None:
+        n_selected = max(1, min(p, int(np.ceil(np.sqrt(2 * p)))))
+    else:
+        _check_count("n_features_to_select", n_features, 1)
+        n_selected = min(int(n_features), p)
+    doubled = add_decoys(task.table, task.root)
+    halves = _halves(task)
+    shares = select_halves(doubled, halves, n_selected, task.lead, task.tick)
+    both = shares.at(n_selected)
+    frequency, decoys = both[:p], both[p:]
+    qvalue = decoy_qvalues(frequency, decoys)
+    kept = frequency[qvalue <= task.level * (1 + 1e-12)]
+    notes = [
+        "The threshold compares features with permuted copies of them (decoys), as "
+        "Stabl does. This is a heuristic: no theorem bounds the rate.",
+        f"Each half selects at most {n_selected} features and decoys; "
+        f"{int(np.count_nonzero(decoys))} of {p} decoys were selected at least once, "
+        f"the most frequent one in {100 * float(decoys.max(initial=0)):.0f} % of the "
+        "halves.",
+    ]
+    settings = {"pairs of halves": task.n_pairs, "features per half": n_selected}
+    real = Shares([order[order < p] for order in shares.leading], p)
+    order = np.argsort(-frequency, kind="stable")
+    statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
+    arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
+    threshold = float(kept.min()) if kept.size else float("nan")
+    return _Found(arrays, notes, settings, _paths(real, n_selected, order), threshold)
+
+
+def _halves(task: _Task) -> list[IntArray]:
+    if task.n_pairs < 1:
+        raise InputError("n_pairs=0 draws no halves; stable claims need 1 or more.")
+    halves = draw_pairs(task.table, task.n_pairs, task.root)
+    if any(half.size < 4 for half in halves):
+        raise InputError(
+            f"{task.table.n_samples} samples are too few for halves; stable claims "
+            "need at least 4 samples of each class, or as many groups."
+        )
+    return halves
+
+
+def _paths(
+    shares: Shares, n_selected: int, order: IntArray
+) -> tuple[StabilityPath, ...]:
+    """Return the shares of the leading features for smaller numbers of features."""
+    places = np.unique(np.rint(np.geomspace(1, max(n_selected, 1), _N_PLACES)))
+    sizes = places.astype(int).tolist()
+    features = order[:_N_PATHS]
+    path = shares.path(sizes, features)
+    return tuple(
+        StabilityPath(int(j), tuple(sizes), tuple(map(float, path[:, i])))
+        for i, j in enumerate(features)
+    )

@@ -1,0 +1,153 @@
+"""Random orders of the outcome, and halves of the samples, that respect groups."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from veridical._core.arrays import IntArray
+from veridical._core.errors import InputError
+from veridical._core.permutations import OutcomePermuter
+from veridical._core.seeds import Purpose, as_generator, stream
+from veridical._core.table import Table
+
+#: Orders that are drawn together, from one stream of random numbers.
+CHUNK = 250
+# Kinds of streams.
+_ORDERS, _HALVES = 0, 1
+
+
+@dataclass(frozen=True, eq=False)
+class Permutations:
+    """Random orders of the outcome.
+
+    Parameters
+    ----------
+    permuter : OutcomePermuter
+        Draws an order that respects groups or strata.
+    seed : int
+        Root of the random numbers.
+    words : str
+        What is exchanged, for the record.
+    """
+
+    permuter: OutcomePermuter
+    seed: int
+    words: str
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return self.permuter.n
+
+    def chunks(self, n: int) -> Iterator[IntArray]:
+        """Yield n orders in arrays of at most `CHUNK`."""
+        for number, start in enumerate(range(0, n, CHUNK)):
+            rng = as_generator(stream(self.seed, Purpose.DISCOVERY, _ORDERS, number))
+            size = min(CHUNK, n - start)
+            if self.permuter.groups is not None:
+                yield np.stack([self.permuter.draw(rng) for _ in range(size)])
+                continue
+            # A shorter last chunk begins as a whole one does.
+            rows = np.tile(np.arange(self.n_samples), (CHUNK, 1))
+            yield rng.permuted(rows, axis=1)[:size]
+
+    def draw(self, n: int) -> IntArray:
+        """Draw n orders, of shape (n, n_samples)."""
+        if n == 0:
+            return np.empty((0, self.n_samples), dtype=np.intp)
+        return np.concatenate(list(self.chunks(n)))
+
+
+def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permutations:
+    """Decide which outcomes may be exchanged.
+
+    Parameters
+    ----------
+    table : Table
+        The samples; its groups are kept.
+    strata : int array of shape (n_samples,) or None
+        Samples exchange outcomes inside their stratum only.
+    seed : int
+        Root of the random numbers.
+
+    Raises
+    ------
+    InputError
+        If nothing can be exchanged, or both groups and strata are given.
+    """
+    codes = np.unique(table.labels, return_inverse=True)[1].reshape(-1)
+    if strata is None:
+        permuter = OutcomePermuter(codes, table.groups, table.subgroups)
+        words = permuter.describe() or "between all samples"
+        words = f"Outcomes are exchanged {words}."
+    else:
+        if table.groups is not None:
+            raise InputError(
+                "groups and strata are given together; give one of them. Of groups "
+                "whose outcome varies, outcomes are exchanged inside groups anyway."
+            )
+        # Different outcomes everywhere, so that no stratum moves as a whole.
+        permuter = OutcomePermuter(np.arange(table.n_samples), strata)
+        words = "Outcomes are exchanged inside strata."
+    made = Permutations(permuter, seed, words)
+    if all((codes[order] == codes).all() for order in made.draw(20)):
+        raise InputError(
+            "No two samples with different outcomes may exchange them: every group or "
+            "stratum stands alone. Use larger strata, or leave groups or strata out."
+        )
+    return made
+
+
+def _blocks(block: IntArray) -> list[IntArray]:
+    order = np.argsort(block, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(block[order])) + 1)
+
+
+def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
+    """Draw complementary pairs of halves, one half after the other.
+
+    Both halves of a pair have the same number of samples of every class, or of events
+    and censored times; groups stay whole.
+
+    Parameters
+    ----------
+    table : Table
+        The samples.
+    n_pairs : int
+        Number of pairs.
+    seed : int
+        Root of the random numbers.
+
+    Returns
+    -------
+    list of int arrays
+        Rows of 2 × `n_pairs` halves, ascending.
+    """
+    strata = _strata(table)
+    units: list[Any] = [np.array([i]) for i in range(table.n_samples)]
+    if table.groups is not None:
+        units = _blocks(table.groups)
+    kind = np.array([strata[rows[0]] for rows in units])
+    halves = []
+    for number in range(n_pairs):
+        rng = as_generator(stream(seed, Purpose.DISCOVERY, _HALVES, number))
+        first: list[IntArray] = []
+        second: list[IntArray] = []
+        for own in _blocks(kind):
+            shuffled = rng.permutation(own)
+            middle = own.size // 2
+            first += [units[u] for u in shuffled[:middle]]
+            second += [units[u] for u in shuffled[middle : 2 * middle]]
+        halves += [np.sort(np.concatenate(first)), np.sort(np.concatenate(second))]
+    return halves
+
+
+def _strata(table: Table) -> IntArray:
+    """Return the kinds of samples that both halves need: classes, or events."""
+    if table.kind == "numbers":
+        return np.zeros(table.n_samples, dtype=np.intp)
+    return np.unique(table.target.strata, return_inverse=True)[1].reshape(-1)

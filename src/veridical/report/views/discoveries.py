@@ -1,0 +1,417 @@
+"""Discoveries: which features may be claimed, at what rate, and on what evidence."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
+
+from veridical._core.numbers import MISSING, count, number, percent
+from veridical._core.records import Curve, Interval, Setting
+from veridical._core.text import capitalized
+from veridical.discovery.conclusions import RATES, say_evidence
+from veridical.discovery.likeness import write_rate
+from veridical.discovery.records import Discoveries
+from veridical.evaluation.reading import name_of
+from veridical.report.plain import DataInfo, clean, concluded, fill, finite, to_json
+from veridical.report.view import (
+    Block,
+    Cloud,
+    Curves,
+    Fact,
+    Figure,
+    Level,
+    Notes,
+    Rows,
+    Section,
+    Spot,
+    TableCell,
+    Text,
+    View,
+    Warn,
+    answer,
+    bare_pvalue,
+    data_facts,
+    paragraph,
+    provenance,
+    said_data,
+    table,
+    view,
+)
+
+SCHEMA = "veridical/discoveries/1"
+BADGES = {
+    "yes": "May be claimed",
+    "care": "Claim with care",
+    "open": "Nothing to claim",
+}
+#: More features than this are left to the data frame.
+MOST_ROWS = 200
+#: Points of the cloud that are neither claimed nor close, at most.
+MOST_SPOTS = 600
+#: Curves of a picture of stability paths, and rows of the table in a terminal.
+MOST_PATHS, MOST_LEADING = 6, 20
+
+CLAIMS = {
+    "association": "Association: feature and outcome depend on each other",
+    "conditional": "Conditional: they do so given all other features",
+    "stable": "Stable: the procedure selects the feature again and again",
+}
+METHODS = {
+    "permutation": "permutation of the outcome",
+    "dcrt": "distilled conditional randomization test",
+    "knockoffs": "Gaussian knockoffs, e-values averaged over draws",
+    "pairs": "complementary pairs of half samples",
+    "decoys": "half samples, with permuted copies as decoys",
+}
+STATISTICS = {
+    "dcrt": "partial correlation",
+    "knockoffs": "importance minus that of the knockoff",
+}
+
+
+class FeatureSummary(TypedDict):
+    """A feature and its evidence.
+
+    ``qvalue`` is the smallest nominal rate at which the feature is claimed. ``low`` and
+    ``high`` are the bounds of the effect, for claimed features where an interval is
+    valid.
+    """
+
+    index: int
+    name: str
+    claimed: bool
+    frequency: float | None
+    statistic: float | None
+    pvalue: float | None
+    qvalue: float
+    effect: float | None
+    low: float | None
+    high: float | None
+    evidence: str
+
+
+class PathSummary(TypedDict):
+    """Share of half samples that select a feature, by number of features selected."""
+
+    name: str
+    sizes: list[int]
+    shares: list[float]
+
+
+class MeasuredRateSummary(TypedDict):
+    """The rate in simulated designs like the data: median, least and most."""
+
+    nominal: float
+    rate: float
+    low: float
+    high: float
+    n_designs: int
+    n_sets: int
+    design: str
+    holds: bool
+    near: bool
+
+
+class DiscoveriesWords(TypedDict):
+    """The discoveries in sentences."""
+
+    headline: str
+    belief: str
+    evidence: str
+    tested: str
+    not_said: str
+    measured: str
+    notes: list[str]
+    warnings: list[str]
+
+
+class DiscoveriesSummary(TypedDict):
+    """Everything the page of discoveries shows.
+
+    ``features`` are the claimed ones, those that come close, and the next best, up to a
+    number; ``claimed``, ``close`` and ``consensus`` are indices of features.
+    """
+
+    schema: str
+    kind: Literal["discoveries"]
+    data: DataInfo
+    selector: str
+    claim: str
+    method: str
+    rate: str
+    level: float
+    claimed: list[int]
+    close: list[int]
+    consensus: list[int]
+    threshold: float | None
+    effect_kind: str
+    features: list[FeatureSummary]
+    paths: list[PathSummary]
+    measured: MeasuredRateSummary | None
+    settings: dict[str, Setting]
+    words: DiscoveriesWords
+
+
+@to_json.register
+def summarize(record: Discoveries) -> Any:
+    """Turn discoveries into plain numbers and strings."""
+    names = record.data.feature_names
+    leading = record.ranked[: max(MOST_ROWS, record.claimed.size)]
+    claimed = set(record.claimed.tolist())
+    features = [
+        {
+            "index": int(j),
+            "name": names[j],
+            "claimed": int(j) in claimed,
+            "frequency": finite(record.frequency[j]),
+            "statistic": finite(record.statistic[j]),
+            "pvalue": finite(record.pvalue[j]),
+            "qvalue": float(record.qvalue[j]),
+            "effect": finite(record.effect[j]),
+            "low": finite(record.effect_low[j]),
+            "high": finite(record.effect_high[j]),
+            "evidence": say_evidence(record, int(j)),
+        }
+        for j in leading
+    ]
+    paths = [
+        {"name": names[one.feature], "sizes": one.sizes, "shares": one.shares}
+        for one in record.paths
+    ]
+    return fill(
+        DiscoveriesSummary,
+        record,
+        schema=SCHEMA,
+        kind="discoveries",
+        features=features,
+        paths=paths,
+        threshold=finite(record.threshold),
+        words=concluded(
+            record,
+            evidence=_evidence(record),
+            tested=record.tested,
+            not_said=record.not_said,
+            measured=_measured(record),
+            notes=list(record.notes),
+            warnings=list(record.warnings),
+        ),
+    )
+
+
+def _evidence(record: Discoveries) -> str:
+    n = record.claimed.size
+    p = record.data.n_features
+    rate = RATES[record.rate]
+    level = f"{record.level:g}" if record.rate == "pfer" else percent(record.level, 0)
+    return (
+        f"{record.tested} {count(n, 'feature')} of {p} "
+        f"{'is' if n == 1 else 'are'} claimed, by {METHODS[record.method]}, with a "
+        f"nominal {rate} of {level}. {record.not_said}"
+    )
+
+
+def _measured(record: Discoveries) -> str:
+    if record.measured is None:
+        return "No rate was measured for this method with features like these."
+    said = write_rate(record.measured, record.rate)
+    if not record.measured.near:
+        said += " These designs are far from the data in size or nominal rate."
+    if not record.measured.holds:
+        said += " The assumptions of the method do not hold in all of them."
+    return said
+
+
+# -- the view --------------------------------------------------------------------------
+
+
+@view.register
+def show(record: Discoveries) -> View:
+    """Show what may be claimed, the evidence, and the measured rate."""
+    s: DiscoveriesSummary = summarize(record)
+    words, selector = s["words"], name_of(s["selector"])
+    facts = [
+        *data_facts(s["data"]),
+        Fact("Claim", CLAIMS[s["claim"]]),
+        Fact("Score", selector),
+        Fact("Method", capitalized(METHODS[s["method"]])),
+    ]
+    features = _table(s)
+    sections = [
+        Section("What may be claimed", (*_figures(s, record), features), first=True),
+        Section(
+            "What was tested",
+            (
+                Text(words["tested"], "claim"),
+                Text(words["not_said"]),
+                Notes(tuple(words["notes"])),
+            ),
+            first=True,
+        ),
+        Section("How often such claims are false", (Text(words["measured"]),)),
+    ]
+    if s["consensus"]:
+        sections.append(Section("Consensus", (_consensus(s, record),)))
+    warned: tuple[Warn, ...] = ()
+    if words["warnings"]:
+        warned = (Warn("Assumptions", tuple(words["warnings"])),)
+    caption = f"Features of {said_data(s['data'])}, by the strength of their evidence."
+    rows = features.rows[:MOST_LEADING]
+    return View(
+        title=f"Which features may be claimed? {s['data']['name']}",
+        question="Which of these features may I claim?",
+        **answer(words, BADGES),
+        facts=tuple(facts),
+        sections=tuple(sections),
+        provenance=provenance(s, [words["tested"], words["measured"]]),
+        tables=(replace(features, caption=caption, rows=rows, folded=""),),
+        method=paragraph(
+            s["settings"],
+            [
+                f"{words['tested']} Claims were made by {METHODS[s['method']]} "
+                f"({selector}) at a nominal {RATES[s['rate']]} of {s['level']:g}.",
+                *words["notes"],
+                words["measured"],
+            ],
+        ),
+        remarks=(words["not_said"], words["measured"]),
+        warnings=warned,
+    )
+
+
+def _figures(s: DiscoveriesSummary, record: Discoveries) -> tuple[Block, ...]:
+    found: list[Block] = []
+    if s["method"] in ("permutation", "dcrt", "knockoffs"):
+        found.append(_cloud(s, record))
+    if s["paths"] and any(any(path["shares"]) for path in s["paths"]):
+        found.append(_paths(s))
+    return tuple(found)
+
+
+def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
+    """Draw evidence over effect: the higher, the smaller the p-value."""
+    claimed, close = set(s["claimed"]), set(s["close"])
+    has_effect = bool(s["effect_kind"])
+    across = s["effect_kind"] or STATISTICS.get(s["method"], "score")
+    order = record.ranked
+    others = [j for j in order.tolist() if j not in claimed and j not in close]
+    step = max(1, len(others) // MOST_SPOTS)
+    shown = [*s["claimed"], *s["close"], *others[::step]]
+    upward = "p-value" if s["method"] != "knockoffs" else "q-value"
+    values = record.pvalue if s["method"] != "knockoffs" else record.qvalue
+    spots = []
+    for j in shown:
+        x = record.effect[j] if has_effect else record.statistic[j]
+        if not math.isfinite(float(x)) or not math.isfinite(float(values[j])):
+            continue
+        side: Literal["a", "b"] | None = None
+        if j in claimed:
+            side = "a"
+        elif j in close:
+            side = "b"
+        y = -math.log10(max(float(values[j]), 1e-300))
+        spots.append(Spot(clean(record.data.feature_names[j]), float(x), y, side))
+    least = max((float(values[j]) for j in s["claimed"]), default=None)
+    levels: tuple[Level, ...] = ()
+    if least is not None:
+        levels = (Level("claimed above", -math.log10(max(least, 1e-300))),)
+    alt = (
+        f"{count(len(spots), 'feature')}: {across} across, minus log10 of the {upward} "
+        f"upwards; {count(len(claimed), 'feature')} claimed."
+    )
+    caption = (
+        f"Every point is a feature: {across} across, −log10 of the {upward} upwards. "
+        "Above the dashed line, features may be claimed."
+    )
+    picture = Cloud(alt, tuple(spots), across, f"−log10 of the {upward}", levels)
+    return Figure.from_picture(
+        picture,
+        caption,
+        key=(("claimed", "a"), ("close", "b")),
+        title="Evidence and effect",
+    )
+
+
+def _paths(s: DiscoveriesSummary) -> Figure:
+    """Draw how often half samples select the leading features."""
+    paths = s["paths"][:MOST_PATHS]
+    sizes = tuple(str(size) for size in paths[0]["sizes"])
+    curves = tuple(
+        Curve(
+            path["name"],
+            tuple(range(len(sizes))),
+            tuple(
+                Interval(100 * share, math.nan, math.nan) for share in path["shares"]
+            ),
+        )
+        for path in paths
+    )
+    band = None
+    if s["threshold"] is not None:
+        band = Interval(100 * s["threshold"], 100 * s["threshold"], 100.0)
+    picture = Curves(
+        "",
+        "Stability paths of the leading features",
+        "% of half samples",
+        (("features selected by each half", sizes),),
+        curves,
+        band,
+        ribbon=True,
+    )
+    return Figure.from_curves(picture.described(), "a", "b", None)
+
+
+def _table(s: DiscoveriesSummary) -> Rows:
+    n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
+    leading = s["features"][: min(n_shown, MOST_ROWS)]
+    heads = "Feature! | Claim~ | q-value#* | p-value# | Half samples# | Statistic#^"
+    if s["effect_kind"]:
+        heads += " | Effect# | Interval#^"
+    rows = []
+    close = set(s["close"])
+    for one in leading:
+        verdict = TableCell("")
+        if one["claimed"]:
+            verdict = TableCell("claimed", tone="yes")
+        elif one["index"] in close:
+            verdict = TableCell("close", tone="care")
+        share = one["frequency"]
+        row: list[Any] = [
+            one["name"],
+            verdict,
+            f"{one['qvalue']:.3g}",
+            MISSING if one["pvalue"] is None else bare_pvalue(one["pvalue"]),
+            MISSING if share is None else percent(share, 0),
+            MISSING if one["statistic"] is None else f"{one['statistic']:.3g}",
+        ]
+        if s["effect_kind"]:
+            low, high = one["low"], one["high"]
+            span = MISSING
+            if low is not None and high is not None:
+                span = f"{number(low, 2)} to {number(high, 2)}"
+            effect = one["effect"]
+            row += [MISSING if effect is None else number(effect, 2), span]
+        rows.append(row)
+    caption = (
+        "The leading features. The q-value is the smallest nominal rate at which a "
+        "feature is claimed"
+    )
+    if s["effect_kind"]:
+        caption += (
+            f". Effect: {s['effect_kind']}. Intervals are for claimed features, and "
+            "wider because these were chosen among all (false coverage rate)"
+        )
+    return table(caption, heads, rows)
+
+
+def _consensus(s: DiscoveriesSummary, record: Discoveries) -> Text:
+    n = len(s["consensus"])
+    names = [clean(record.data.feature_names[j]) for j in s["consensus"][:30]]
+    more = f" and {n - 30} more" if n > 30 else ""
+    what = "draws of knockoffs" if s["method"] == "knockoffs" else "half samples"
+    return Text(
+        f"{count(n, 'feature')} selected by more than half of the {what}: "
+        f"{', '.join(names)}{more}."
+    )

@@ -1,0 +1,238 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+from veridical import discover
+from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical.discovery import Discoveries
+from veridical.discovery.likeness import look_at, rate_table
+from veridical.discovery.stable import decoy_qvalues
+
+
+def signal(n=80, p=60, k=5, effect=1.5, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.resize(["no", "yes"], n)
+    X = rng.normal(size=(n, p))
+    X[:, :k] += effect * (y == "yes")[:, None]
+    return X, y
+
+
+def linear(n=200, p=60, k=25, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    made = X[:, :k].sum(axis=1) + 0.3 * rng.normal(size=n)
+    return X, made
+
+
+CASES = {
+    "fdr": {"fdr": 0.1},
+    "by": {"fdr": 0.1, "correction": "by"},
+    "fwer": {"fwer": 0.05},
+    "pfer": {"pfer": 0.5},
+    "relieff": {"selector": "relieff", "fdr": 0.2},
+    "gain": {"selector": "information-gain", "fdr": 0.1},
+    "stable": {"claim": "stable", "pfer": 1},
+    "concave": {"claim": "stable", "pfer": 1, "assumption": "r-concave"},
+    "decoys": {"claim": "stable", "fdr": 0.3},
+}
+
+
+@pytest.mark.parametrize("options", CASES.values(), ids=CASES.keys())
+def test_strong_features_are_claimed_and_the_rest_is_not(options):
+    X, y = signal()
+    found = discover(X, y, **options, random_state=0, n_pairs=25)
+    assert isinstance(found, Discoveries)
+    assert set(range(5)) <= set(found.claimed.tolist())
+    assert found.claimed.size <= 8
+    frame = found.to_frame()
+    assert len(frame) == 60
+    assert {"frequency", "statistic", "pvalue", "qvalue"} <= set(frame.columns)
+    assert frame["claimed"].sum() == found.claimed.size
+    assert found.conclusion.belief in ("yes", "care")
+    assert "claim" in found.evidence(0)
+
+
+@pytest.mark.parametrize("selector", ["lasso", "ridge", "svm", "anova"])
+def test_knockoffs_with_any_importance(selector):
+    X, made = linear()
+    y = made > 0 if selector in ("svm", "anova") else made
+    options = {"selector": selector, "fdr": 0.3, "n_draws": 3, "random_state": 0}
+    found = discover(X, y, claim="conditional", method="knockoffs", **options)
+    assert (found.claimed >= 25).sum() <= 0.4 * max(found.claimed.size, 1)
+    if selector in ("lasso", "ridge"):
+        assert found.claimed.size >= 10
+
+
+def test_distilled_test_finds_what_the_others_do_not_say():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(150, 40))
+    X[:, 1] = 0.8 * X[:, 0] + 0.6 * rng.normal(size=150)  # says nothing more
+    y = (1.5 * X[:, 0] - 1.5 * X[:, 5] + rng.normal(size=150)) > 0
+    given = discover(X, y, claim="conditional", fdr=0.1, random_state=0)
+    marginal = discover(X, y, fdr=0.1, random_state=0)
+    assert {0, 5} <= set(given.claimed.tolist())
+    assert 1 in marginal.claimed
+    assert 1 not in given.claimed
+
+
+def test_distilled_test_is_uniform_without_effects():
+    pvalues = []
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        X, y = rng.normal(size=(60, 8)), np.resize([0, 1, 2], 60)
+        found = discover(X, y, claim="conditional", fdr=0.1, random_state=seed)
+        pvalues += found.pvalue.tolist()
+    share = np.mean(np.array(pvalues) <= 0.1)
+    assert abs(share - 0.1) < 4 * np.sqrt(0.09 / len(pvalues)) + 0.01
+
+
+def test_same_seed_same_answer_for_any_number_of_threads():
+    X, y = signal()
+    for options in ({"fdr": 0.1}, {"claim": "stable"}, {"claim": "conditional"}):
+        one = discover(X, y, **options, random_state=3, n_pairs=10)
+        two = discover(X, y, **options, random_state=3, n_pairs=10, n_jobs=2)
+        pd.testing.assert_frame_equal(one.to_frame(), two.to_frame())
+
+
+def test_features_and_rows_may_be_permuted():
+    X, y = signal(60, 12)
+    columns = np.random.default_rng(0).permutation(12)
+    one = discover(X, y, fdr=0.1, n_permutations=99, random_state=0, n_pairs=0)
+    two = discover(
+        X[:, columns], y, fdr=0.1, n_permutations=99, random_state=0, n_pairs=0
+    )
+    np.testing.assert_allclose(one.qvalue[columns], two.qvalue)
+
+
+def test_categorical_features_and_missing_values():
+    rng = np.random.default_rng(0)
+    y = np.resize([0, 1], 90)
+    X = pd.DataFrame(
+        {
+            "site": pd.Categorical(rng.choice(list("abc"), 90)),
+            "stage": pd.Categorical(np.where(rng.random(90) < 0.85, y, 1 - y)),
+            "age": np.where(rng.random(90) < 0.1, np.nan, rng.normal(size=90) + 2 * y),
+        }
+    )
+    found = discover(X, y, selector="information-gain", fdr=0.1, random_state=0)
+    assert found.claimed.tolist() == [1, 2]
+    with pytest.raises(InputError, match="missing"):
+        discover(X, y, claim="conditional")
+
+
+def test_effects_have_intervals_for_claimed_features_only():
+    X, y = signal()
+    found = discover(X, y, fdr=0.1, random_state=0, n_pairs=0)
+    frame = found.to_frame()
+    claimed = frame[frame["claimed"]]
+    assert (claimed["low"] <= claimed["effect"]).all()
+    assert (claimed["effect"] <= claimed["high"]).all()
+    assert frame.loc[~frame["claimed"], "low"].isna().all()
+    assert "yes minus no" in found.effect_kind
+
+
+def test_several_draws_agree_more_than_single_ones():
+    X, made = linear(120, 40, 30)
+    options = {"claim": "conditional", "method": "knockoffs", "selector": "ridge"}
+    answers = {1: set(), 25: set()}
+    for draws, found in answers.items():
+        for seed in range(4):
+            one = discover(
+                X, made, **options, n_draws=draws, fdr=0.25, random_state=seed
+            )
+            found.add(tuple(one.claimed.tolist()))
+    assert len(answers[25]) <= len(answers[1])
+
+
+def test_rates_on_noise():
+    """Something is claimed in at most the nominal share of noise tables."""
+    n_sets = 60
+    for options in ({"fdr": 0.1}, {"fwer": 0.1}, {"claim": "conditional", "fdr": 0.1}):
+        n_claimed = 0
+        for seed in range(n_sets):
+            rng = np.random.default_rng([11, seed])
+            X, y = rng.normal(size=(40, 30)), np.resize([0, 1], 40)
+            found = discover(X, y, **options, random_state=seed, n_pairs=0)
+            n_claimed += bool(found.claimed.size)
+        assert n_claimed <= n_sets * 0.1 + 3 * np.sqrt(n_sets * 0.09)
+
+
+def test_decoys_that_are_never_selected_leave_few_features_unclaimed():
+    frequency = np.array([1.0] * 10 + [0.0] * 5)
+    assert (decoy_qvalues(frequency, np.zeros(15))[:10] <= 0.1 + 1e-12).all()
+    assert (decoy_qvalues(frequency, np.zeros(15))[10:] == 1).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"fdr": 0.1, "fwer": 0.05}, "one of fdr, pfer and fwer"),
+        ({"fdr": 1.5}, "below 1"),
+        ({"pfer": -1}, "above 0"),
+        ({"claim": "causal"}, "association"),
+        ({"method": "knockoffs"}, "does not test"),
+        ({"claim": "conditional", "method": "knockoffs", "fwer": 0.1}, "dcrt"),
+        ({"claim": "stable", "method": "pairs", "fdr": 0.1}, "pfer"),
+        ({"claim": "stable", "n_pairs": 0}, "n_pairs"),
+        ({"claim": "conditional", "method": "dcrt", "selector": "ridge"}, "lasso"),
+        ({"correction": "storey"}, "correction"),
+        ({"n_permutations": 0}, "n_permutations"),
+        ({"n_draws": 0}, "n_draws"),
+        ({"strata": [1, 2]}, "one label for each"),
+        ({"selector": "anvoa"}, "anova"),
+        ({"groups": np.arange(80) // 2, "claim": "conditional"}, "independent"),
+    ],
+)
+def test_bad_input_is_refused_with_its_cure(options, words):
+    X, y = signal()
+    with pytest.raises(InputError, match=words):
+        discover(X, y, **options)
+
+
+def test_few_permutations_say_what_they_cannot_claim():
+    X, y = signal()
+    found = discover(X, y, fdr=0.1, n_permutations=19, random_state=0, n_pairs=0)
+    assert any("least p-value is 0.05" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("kind", ["independent", "blocks", "heavy", "binary"])
+def test_kinds_of_features_are_recognised(kind):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 100))
+    if kind == "blocks":
+        X = 0.6 * X + 0.8 * np.repeat(rng.normal(size=(80, 10)), 10, axis=1)
+    if kind == "heavy":
+        X = rng.standard_t(3, size=(80, 100))
+    if kind == "binary":
+        X = (X > 0).astype(float)
+    look = look_at(read_table(X, np.resize([0, 1], 80)))
+    assert look.features == kind
+
+
+def test_the_table_of_measured_rates_is_read_and_shown():
+    rows = rate_table()
+    assert len({row.look for row in rows}) >= 20
+    assert all(row.error >= 0 for row in rows)
+    X, y = signal(100, 200)
+    found = discover(X, y, fdr=0.1, random_state=0, n_pairs=0)
+    assert found.measured is not None
+    assert found.measured.near
+    assert found.measured.nominal == 0.1
+
+
+def test_binary_features_are_warned_of_in_conditional_claims():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 20)) > 0).astype(float)
+    found = discover(X, X[:, 0], claim="conditional", random_state=0)
+    assert any("binary" in text for text in found.warnings)
+
+
+def test_a_selector_of_scikit_learn():
+    from sklearn.feature_selection import SelectKBest, f_classif
+
+    X, y = signal(60, 10, 2)
+    found = discover(
+        X, y, selector=SelectKBest(f_classif, k=2), fwer=0.05, n_permutations=39
+    )
+    assert found.claimed.tolist() == [0, 1]
