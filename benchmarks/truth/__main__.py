@@ -18,6 +18,7 @@ SCRIPTS = (
     ("coverages",),
     ("findings", "--seconds", "1800"),
     ("sparse_world",),
+    ("discoveries", "--minutes", "45"),
     ("batches",),
 )
 
