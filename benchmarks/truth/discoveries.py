@@ -455,8 +455,8 @@ def tabulate() -> str:
     """Write the table of the documentation: methods in rows, kinds of features."""
     rows = rate_table()
     lines = [
-        "| method | nominal | designs | data sets | mean rate | rate in 95 % of designs "
-        "| designs above nominal + 2 points, beyond chance | mean power |",
+        "| method | nominal | designs | data sets | mean rate "
+        "| 95 % of designs have at most | designs above nominal + 2 points, beyond chance | mean power |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name in METHODS:
@@ -474,8 +474,8 @@ def tabulate() -> str:
         assumed = "" if all(row.holds for row in own) else " (*)"
         mean = np.average(errors, weights=[row.n_sets for row in own])
         lines.append(
-            f"| {LABELS[name]}{assumed} | {own[0].nominal * unit:g}{sign} | {len(own)} | "
-            f"{sum(row.n_sets for row in own)} | {mean * unit:.{digits}f}{sign} | "
+            f"| {LABELS[name]}{assumed} | {own[0].nominal * unit:g}{sign} | "
+            f"{len(own)} | {sum(row.n_sets for row in own)} | {mean * unit:.{digits}f}{sign} | "
             f"{np.quantile(errors, 0.95) * unit:.{digits}f}{sign} | {above} | "
             f"{100 * np.mean(powers):.0f} % |"
         )
