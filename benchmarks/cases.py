@@ -15,6 +15,7 @@ from benchmarks import (
     filters,
     incremental,
     lufe,
+    outcomes,
     peers,
     prioritization,
     training_sets,
@@ -26,6 +27,7 @@ CASES: dict[str, Case] = {
     for case in (
         *filters.CASES,
         *peers.CASES,
+        *outcomes.CASES,
         *incremental.CASES,
         prioritization.DDP_PATH,
         prioritization.NESTED,

@@ -133,7 +133,16 @@ SHARED = (
         "--again",
     ),
     *("--method", "--strata"),
-    *("--permutations", "--ignore", "--nested", "--calibrated", "--scoring"),
+    *(
+        "--permutations",
+        "--ignore",
+        "--checks",
+        "--tried",
+        "--verbose",
+        "--nested",
+        "--calibrated",
+        "--scoring",
+    ),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
     *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
 )

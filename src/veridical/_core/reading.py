@@ -273,7 +273,7 @@ def read_target(
     labels = np.asarray(y)
     if labels.ndim == 2 and labels.shape[1] == 1:
         labels = labels[:, 0]
-    if kind == "auto" and _are_numbers(labels):
+    if kind == "auto" and are_numbers(labels):
         kind = "numbers"
     if kind == "numbers":
         return _read_numbers(labels, n_samples, name)
@@ -282,7 +282,7 @@ def read_target(
     return Classes.from_labels(labels)
 
 
-def _are_numbers(labels: NDArray[Any]) -> bool:
+def are_numbers(labels: NDArray[Any]) -> bool:
     """Return whether floats measure something rather than number classes."""
     if labels.dtype.kind != "f" or labels.ndim != 1 or not np.isfinite(labels).all():
         return False

@@ -3,7 +3,7 @@
 from veridical.auditing.auditing import audit
 from veridical.auditing.codes import CODES
 from veridical.auditing.for_skore import skore_checks
-from veridical.auditing.records import Audit, Finding, Null, Preselection
+from veridical.auditing.records import Audit, Finding, Null, Preselection, Untested
 
 __all__ = [
     "CODES",
@@ -11,6 +11,7 @@ __all__ = [
     "Finding",
     "Null",
     "Preselection",
+    "Untested",
     "audit",
     "skore_checks",
 ]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from veridical._core.errors import InputError
+from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike
 from veridical._core.reading import read_table
 from veridical._core.records import Setting
@@ -33,12 +36,20 @@ from veridical._core.types import (
     WeightsLike,
 )
 from veridical._core.version import __version__
-from veridical.auditing import checks_design, checks_leaks, nulls
+from veridical.auditing import (
+    checks_choices,
+    checks_design,
+    checks_leaks,
+    checks_samples,
+    checks_values,
+    nulls,
+)
 from veridical.auditing.codes import check_codes
 from veridical.auditing.evidence import AuditEvidence, gather_evidence
+from veridical.auditing.knowledge import read_knowledge
 from veridical.auditing.preselection import count_permutations, read_procedure
 from veridical.auditing.procedures import Audited
-from veridical.auditing.records import SEVERITIES, Audit, Finding
+from veridical.auditing.records import SEVERITIES, Audit, Finding, Untested
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
@@ -53,7 +64,7 @@ from veridical.preparation.blocks import (
     separate_known,
 )
 
-CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
+CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
     "VD001": checks_leaks.selection_saw_the_test_fold,
     "VD002": checks_leaks.preprocessing_saw_all_data,
     "VD003": checks_leaks.copies_across_folds,
@@ -67,6 +78,18 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | None]] = {
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
     "VD013": checks_leaks.batches_corrected_on_all,
+    "VD020": checks_values.encoded_by_the_class,
+    "VD021": checks_samples.relatives_across_folds,
+    "VD022": checks_samples.neighbours_in_time,
+    "VD023": checks_samples.explained_by_batch,
+    "VD024": checks_values.missing_values_tell_the_class,
+    "VD025": checks_values.identifier_tells_the_class,
+    "VD026": checks_values.imputed_by_the_class,
+    "VD027": checks_samples.synthetic_samples,
+    "VD028": checks_choices.best_of_several,
+    "VD029": checks_choices.fitted_on_tested_samples,
+    "VD030": checks_values.normalised_with_the_class,
+    "VD031": checks_choices.tuned_to_the_test_samples,
 }
 
 
@@ -88,6 +111,10 @@ def audit(
     n_permutations: int | None = None,
     alpha: float = 0.05,
     ignore: str | Iterable[str] = (),
+    time: ArrayLike | None = None,
+    n_tried: int | None = None,
+    fitted_on: ArrayLike | str | None = None,
+    checks: str | Iterable[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
@@ -148,6 +175,18 @@ def audit(
     ignore : str or iterable of str, default=()
         Codes of findings to ignore, such as ``("VD008",)``; they are put in `muted`
         instead of `findings`.
+    time : array-like of shape (n_samples,), optional
+        When each sample was taken: dates, times or numbers. Without it the order of
+        the rows is looked at.
+    n_tried : int, optional
+        Number of settings, seeds, subsets or other variants that were tried, the
+        reported one included.
+    fitted_on : "all", row numbers or mask of samples, optional
+        Samples on which settings, features or preprocessing were fitted or tuned
+        before.
+    checks : str or iterable of str, optional
+        Codes of the checks to run, by default all. What a check needs and was not said
+        is in `untested`.
     random_state : int, numpy random generator or None, default=None
         Seed of the folds and of everything else that is random.
     n_jobs : int or None, default=None
@@ -217,7 +256,7 @@ def audit(
         data = read_table(X, y, groups=groups, sample_weight=sample_weight)
     else:
         corrects = isinstance(batch, ComBat), isinstance(covariates, Residualize)
-        X, known, _ = separate_known(
+        X, batches, others = separate_known(
             X,
             None if corrects[0] else batch,
             None if corrects[1] else covariates,
@@ -232,11 +271,13 @@ def audit(
             sample_weight=sample_weight,
             kind="classes",
         )
-        batch = known
+        batch, covariates = batches, others
     if batch is None and data.blocks is not None:
         batch = getattr(data.blocks, "batch", None)
     X = data.source
     muted = check_codes(ignore)
+    wanted = frozenset(CHECKS) if checks is None else check_codes(checks)
+    known = read_knowledge(data.n_samples, time, batch, covariates, n_tried, fitted_on)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples)
@@ -260,11 +301,11 @@ def audit(
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
-        n_jobs, progress, batch,
+        n_jobs, progress, known,
     )  # fmt: skip
-    found = [check(evidence) for check in CHECKS.values()]
+    found, seconds = _run_checks(evidence, wanted)
     findings = sorted(
-        (finding for finding in found if finding is not None),
+        (one for one in found if isinstance(one, Finding)),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
     )
     return Audit(
@@ -295,7 +336,27 @@ def audit(
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
+        untested=tuple(one for one in found if isinstance(one, Untested)),
+        seconds=seconds,
     )
+
+
+def _run_checks(
+    evidence: AuditEvidence, wanted: frozenset[str]
+) -> tuple[list[Finding | Untested], dict[str, float]]:
+    """Run the checks that are wanted; return what they say, and their times."""
+    found, seconds = [], {}
+    for code, check in CHECKS.items():
+        if code not in wanted:
+            continue
+        start = perf_counter()
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore")
+            said = check(evidence)
+        seconds[code] = perf_counter() - start
+        if said is not None:
+            found.append(said)
+    return found, seconds
 
 
 def _settings(

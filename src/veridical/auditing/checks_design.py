@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse, stats
+from sklearn.tree import DecisionTreeClassifier
 
 from veridical._core.arrays import IntArray
 from veridical._core.numbers import percent, percent_range
@@ -32,6 +33,9 @@ FOLLOWS_MAJORITY = 0.9
 # Expected number of features that separate all classes by chance; above it nothing is
 # reported.
 _MOST_BY_CHANCE = 1e-3
+# Smallest ratio of the F ratios of the best and the second feature, and smallest share
+# of correctly classified samples, at which one feature carries the accuracy.
+_CARRIES, _NEARLY = 5.0, 0.9
 
 
 def folds_too_small(e: AuditEvidence) -> Finding | None:
@@ -209,8 +213,11 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
         return None
     separating = features[_separates(data, codes, features)].tolist()
     if not separating:
-        return None
+        return _one_feature_carries(e, features)
     coded = [j for j in separating if _is_code(data, j)]
+    carries = None if coded else _one_feature_carries(e, features)
+    if carries is not None:
+        return carries
     shown = coded or separating
     names = ", ".join(show(data.feature_names[j]) for j in shown[:5])
     more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
@@ -230,6 +237,48 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
         "warning" if coded else "note",
         said,
         {"n_features": len(separating), "n_codes": len(coded), "first": shown[0]},
+    )
+
+
+def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None:
+    """Report a feature that nearly determines the class, as no other feature does.
+
+    A warning if the accuracy without it is below the interval of that with it.
+    """
+    data, codes = e.procedure.table, e.procedure.table.y
+    numeric = features[~data.categorical[features]]
+    values = data.values[:, numeric]
+    if numeric.size < 3 or np.isnan(values).any():
+        return None
+    within = np.zeros(numeric.size)
+    for k in np.unique(codes):
+        own = values[codes == k]
+        within += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
+    total = ((values - values.mean(axis=0)) ** 2).sum(axis=0)
+    # The F ratio but for its degrees of freedom, which all features share.
+    ratio = np.where(total > 0, total / np.maximum(within, 1e-12 * total) - 1, 0.0)
+    best, second = np.argsort(-ratio, kind="stable")[:2]
+    if ratio[best] < _CARRIES * ratio[second]:
+        return None
+    tree = DecisionTreeClassifier(max_leaf_nodes=data.n_classes, random_state=0)
+    alone = values[:, [best]]
+    right = tree.fit(alone, codes).predict(alone) == codes
+    share = float(np.mean([right[codes == k].mean() for k in np.unique(codes)]))
+    without = e.accuracy_without(numeric[[best]])
+    low = e.accuracy["in"].low
+    if share < _NEARLY or without is None or not without < low:
+        return None
+    j = int(numeric[best])
+    return finding(
+        "VD012",
+        "warning",
+        f"Feature {show(data.feature_names[j])} alone classifies {percent(share)} of "
+        "the samples correctly (mean over the classes), and explains "
+        f"{ratio[best] / max(ratio[second], 1e-12):.0f} times as much as any other "
+        f"feature. Without it the accuracy is {percent(without)} instead of "
+        f"{percent(e.accuracy['in'].value)}. A strong measurement may do this, and so "
+        "may a consequence of the class; the values cannot tell which.",
+        {"n_features": 1, "first": j, "accuracy_without": without},
     )
 
 

@@ -13,11 +13,11 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical.auditing.association import find_selection_trace
 from veridical.auditing.batches import find_batch_trace
-from veridical.auditing.codes import finding
+from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
-from veridical.auditing.records import LEVEL, Finding, Severity
+from veridical.auditing.records import LEVEL, Finding, Severity, Untested
 from veridical.evaluation.reading import name_of
 
 _MOST_PAIRS_SHOWN = 5
@@ -314,12 +314,14 @@ def tested_on_training_samples(e: AuditEvidence) -> Finding | None:
 # -- VD013 ---------------------------------------------------------------------------
 
 
-def batches_corrected_on_all(e: AuditEvidence) -> Finding | None:
+def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
     """VD013: the means of batches agree better than chance allows."""
-    if e.batch is None:
-        return None
+    if e.known.batch is None:
+        return untested(
+            "VD013", "batch=", "whether batches were corrected on all samples"
+        )
     seed = seed_for(e.seed, Purpose.ASSOCIATION, 3)
-    found = find_batch_trace(e.procedure.table, e.batch, seed)
+    found = find_batch_trace(e.procedure.table, e.known.batch, seed)
     if found is None:
         return None
     details = {

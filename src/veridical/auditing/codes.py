@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
-from veridical.auditing.records import Finding, Severity
+from veridical.auditing.records import Finding, Severity, Untested
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,65 @@ CODES: dict[str, Code] = {
         "Give the features as they were before the correction, and the batch (batch=, "
         "--batch), so that it is learned on the training samples of every fold.",
     ),
+    "VD020": Code(
+        "A feature was encoded by the class of all samples",
+        "Give the categories as they are, and make the target encoder a step of the "
+        "pipeline, so that it is fitted on the training samples only.",
+    ),
+    "VD021": Code(
+        "Near relatives of a sample lie in different folds",
+        "Find out what the samples have in common. Keep samples of one patient, plate "
+        "or other source in the same fold (groups=).",
+    ),
+    "VD022": Code(
+        "Samples that follow each other lie in different folds",
+        "If the model will predict later samples, train on earlier ones "
+        "(cv=TimeSeriesSplit()); otherwise keep consecutive samples in the same fold.",
+    ),
+    "VD023": Code(
+        "A batch or covariate goes with the class",
+        "Report the score on labels permuted within batches beside the accuracy; "
+        "correct for the batch inside the folds; measure both classes in every batch.",
+    ),
+    "VD024": Code(
+        "Missing values tell the class",
+        "Find out why the values are missing. If they are missing because the class "
+        "was known, drop the features.",
+    ),
+    "VD025": Code(
+        "A number, date or position of the sample tells the class",
+        "Drop the feature: it says when or where a sample was taken, which is not so "
+        "for new samples. If it stands for a site or batch, pass that as batch=.",
+    ),
+    "VD026": Code(
+        "Missing values were imputed with the class",
+        "Give the missing values as they are, and make an imputer without the class a "
+        "step of the pipeline.",
+    ),
+    "VD027": Code(
+        "Samples were made from other samples before the folds",
+        "Make synthetic samples inside the training folds only, by a pipeline of "
+        "imbalanced-learn; give the measured samples alone.",
+    ),
+    "VD028": Code(
+        "The best of several tries",
+        "Choose among the variants inside the folds (nested cross-validation), report "
+        "the mean over seeds, or test the chosen variant on new samples.",
+    ),
+    "VD029": Code(
+        "Something was fitted on samples that are tested",
+        "Fit and tune inside the training folds: make every such step a part of the "
+        "pipeline.",
+    ),
+    "VD030": Code(
+        "Each class was normalised by itself",
+        "Normalise all samples together without the class, or each sample by itself.",
+    ),
+    "VD031": Code(
+        "A setting is the best one for these test samples",
+        "Tune it inside the training folds (TunedThresholdClassifierCV, early stopping "
+        "on a part of the training samples).",
+    ),
 }
 
 
@@ -102,6 +161,11 @@ def finding(
     return Finding(
         code, known.title, severity, evidence, cure or known.cure, dict(details or {})
     )
+
+
+def untested(code: str, needs: str, what: str) -> Untested:
+    """Say that a check cannot decide without something that the user knows."""
+    return Untested(code, CODES[code].title, needs, what)
 
 
 def check_codes(given: str | Iterable[str]) -> frozenset[str]:

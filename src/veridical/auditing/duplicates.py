@@ -136,7 +136,7 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     numeric = np.flatnonzero(~data.categorical)
     if k < 2 or n > MOST_SAMPLES or numeric.size < 2 or data.categorical.any():
         return nothing
-    distance = _distances(data, numeric)
+    distance = sample_distances(data, numeric)
     ordered = np.sort(distance, axis=1)
     # Exact copies are left out: their distance of 0 would make the dimension small.
     apart = ordered[(ordered[:, 0] > 0) & np.isfinite(ordered[:, 1])]
@@ -157,7 +157,7 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     return pairs, found[rare][order]
 
 
-def _distances(data: Table, numeric: IntArray) -> FloatArray:
+def sample_distances(data: Table, numeric: IntArray) -> FloatArray:
     """Return the distances between all rows; infinite on the diagonal."""
     if sparse.issparse(data.values):
         features = data.values[:, numeric]

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Interval
 from veridical._core.scoring import ACCURACY, ScoreInfo, weighted_mean
-from veridical._core.seeds import Purpose, seed_for
-from veridical._core.splits import Split, count_units
+from veridical._core.seeds import Purpose, as_generator, seed_for, stream
+from veridical._core.splits import Split, count_units, split_table
 from veridical._core.table import Table
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
 from veridical.auditing.association import best_features_pvalue, chosen_by_labels
-from veridical.auditing.procedures import Audited, Run, supports
+from veridical.auditing.knowledge import Knowledge
+from veridical.auditing.procedures import Audited, Run, make_audited, supports
 from veridical.auditing.records import Null, Preselection
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.testing import on_accuracies
@@ -84,8 +85,8 @@ class AuditEvidence:
         Significance level.
     seed : int
         Root seed.
-    batch : Series or None
-        The batch of every sample, where it is known.
+    known : Knowledge
+        What the user knows about the samples.
     """
 
     procedure: Audited
@@ -109,7 +110,7 @@ class AuditEvidence:
     test: str | None
     alpha: float
     seed: int
-    batch: Any = None
+    known: Knowledge = field(default_factory=Knowledge)
 
     @property
     def n_samples(self) -> int:
@@ -144,6 +145,54 @@ class AuditEvidence:
         """Whether every test set is a single sample."""
         return all(len(split.test) == 1 for split in self.splits)
 
+    # -- the procedure again, with one thing changed ----------------------------------
+
+    def procedure_of(self, estimator: Any) -> Audited:
+        """Make an audited procedure of another estimator, on the same samples."""
+        return make_audited(estimator, self.procedure.table)
+
+    def accuracy_without(self, features: IntArray) -> float | None:
+        """Return the accuracy without some features; None where it cannot be measured.
+
+        It cannot if features were selected beforehand, or if the estimator needs the
+        features that are left out.
+        """
+        p = self.procedure
+        kept = np.setdiff1d(np.arange(p.table.n_features), features)
+        if p.features is not None or not kept.size:
+            return None
+        try:
+            part = make_audited(p.whole, p.table.take_columns(kept))
+            return part.inside(p.table.y, self.splits).accuracy
+        except (InputError, IndexError, KeyError, TypeError, ValueError):
+            return None
+
+    def scores_within(self, strata: IntArray, n: int, seed: int) -> FloatArray:
+        """Return the leading score for labels that are permuted within strata.
+
+        Features that were selected beforehand stay as they are. Scores that are not
+        defined are left out.
+        """
+        p = self.procedure
+        fast = replace(p, scores=p.scores[:1])
+        if p.features is None:
+            fast = fast.prepare_permutations()
+        scores = []
+        for b in range(n):
+            rng = as_generator(stream(seed, b))
+            codes = p.table.y.copy()
+            for one in np.unique(strata):
+                rows = np.flatnonzero(strata == one)
+                codes[rows] = codes[rng.permutation(rows)]
+            labels = p.table.classes[codes]
+            splits = split_table(self.method, p.table, seed + b, labels)
+            if p.features is None:
+                scores.append(fast.inside(codes, splits).score)
+            else:
+                scores.append(fast.on_features(p.features, codes, splits).score)
+        found = np.array(scores)
+        return found[~np.isnan(found)]
+
 
 def gather_evidence(
     procedure: Audited,
@@ -157,7 +206,7 @@ def gather_evidence(
     root: int,
     n_jobs: int | None,
     progress: ProgressLike,
-    batch: Any = None,
+    known: Knowledge,
 ) -> AuditEvidence:
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
@@ -271,7 +320,7 @@ def gather_evidence(
         test=test,
         alpha=alpha,
         seed=root,
-        batch=batch,
+        known=known,
     )
 
 

@@ -17,7 +17,7 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 
 if TYPE_CHECKING:
@@ -117,9 +117,7 @@ def _principal(values: FloatArray) -> Trace | None:
 
 def _imputed(values: FloatArray) -> Trace | None:
     """Find features with a repeated value that is the mean of all other values."""
-    repeats = (np.diff(np.sort(values, axis=0), axis=0) == 0).any(axis=0)
-    limit = _MOST_BY_CHANCE / values.shape[1]
-    count = sum(_is_mean_imputed(feature, limit) for feature in values[:, repeats].T)
+    count = find_mean_imputed(values).size
     if not count:
         return None
     noun = "feature has" if count == 1 else "features have"
@@ -129,6 +127,22 @@ def _imputed(values: FloatArray) -> Trace | None:
         f"{count} numeric {noun} one repeated value that is the mean of all other "
         "values: missing values were replaced by the mean of all samples.",
     )
+
+
+def find_mean_imputed(values: FloatArray) -> IntArray:
+    """Return the features with a repeated value that is the mean of all others.
+
+    Such a value is the mean of all values too, which excludes most features at once.
+    """
+    if len(values) < _FEWEST_SAMPLES or not values.shape[1]:
+        return np.empty(0, dtype=np.intp)
+    scale = np.abs(values).max(axis=0)
+    near = np.abs(values - values.mean(axis=0)) <= 1e-5 * scale
+    varies = np.ptp(values, axis=0) > 0
+    places = np.flatnonzero((np.count_nonzero(near, axis=0) > 1) & varies)
+    limit = _MOST_BY_CHANCE / values.shape[1]
+    kept = [_is_mean_imputed(values[:, j], limit) for j in places.tolist()]
+    return places[np.array(kept, dtype=bool)]
 
 
 def _is_mean_imputed(feature: FloatArray, most_by_chance: float) -> bool:

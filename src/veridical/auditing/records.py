@@ -63,6 +63,29 @@ class Finding:
         return f"{self.code} {self.severity}: {self.title}. {self.evidence}"
 
 
+@dataclass(frozen=True)
+class Untested:
+    """A check that could not decide, and what it needs.
+
+    Parameters
+    ----------
+    code, title : str
+        The finding that was looked for.
+    needs : str
+        The argument of `audit` that is missing, such as "batch=".
+    what : str
+        What stays open.
+    """
+
+    code: str
+    title: str
+    needs: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.code} not testable without {self.needs}: {self.what}."
+
+
 @dataclass(frozen=True, eq=False)
 class Null:
     """Scores of a procedure on permuted labels, where nothing can be learned.
@@ -194,6 +217,10 @@ class Audit(Record):
         The leading score, where other scores than accuracy were asked for.
     others : tuple of ScoreResult
         Further scores under "in".
+    untested : tuple of Untested
+        Checks that could not decide, and what they need.
+    seconds : mapping of str to float
+        Time that each check took, by its code; not a part of what is saved.
     """
 
     data: DataSummary
@@ -216,6 +243,8 @@ class Audit(Record):
     scoring: ScoreInfo = ACCURACY
     scores: Mapping[str, Interval] = field(default_factory=dict)
     others: tuple[ScoreResult, ...] = ()
+    untested: tuple[Untested, ...] = ()
+    seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def _conclude(self) -> Conclusion:
         """Decide whether the accuracy may be believed."""

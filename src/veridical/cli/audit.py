@@ -34,6 +34,8 @@ class AuditRequest(PreparedRequest):
     scoring: str | None = None
     permutations: int | None
     ignore: tuple[str, ...]
+    checks: tuple[str, ...] = ()
+    tried: int | None = None
 
     def command(self) -> str:
         """Write the command that repeats the request."""
@@ -51,6 +53,10 @@ class AuditRequest(PreparedRequest):
             more += ["--permutations", self.permutations]
         if self.ignore:
             more += ["--ignore", ",".join(self.ignore)]
+        if self.checks:
+            more += ["--checks", ",".join(self.checks)]
+        if self.tried is not None:
+            more += ["--tried", self.tried]
         return self.write_command("audit", *more)
 
 
@@ -110,6 +116,25 @@ def audit(
             autocompletion=names.completer(names.CODES),
         ),
     ] = None,
+    checks: Annotated[
+        list[str] | None,
+        options.optional(
+            "CODE,...",
+            "Checks to run, such as VD001,VD003; by default all.",
+            autocompletion=names.completer(names.CODES),
+        ),
+    ] = None,
+    tried: Annotated[
+        int | None,
+        options.optional(
+            "N",
+            "How many settings, seeds or subsets were tried, the reported one "
+            "included.",
+        ),
+    ] = None,
+    verbose: Annotated[
+        bool, options.flag("--verbose", "Print the time of every check on stderr.")
+    ] = False,
     scoring: options.Scoring = None,
     jobs: options.Jobs = 1,
     seed: options.Seed = 0,
@@ -143,6 +168,8 @@ def audit(
         scoring=scoring,
         permutations=permutations,
         ignore=tuple(options.split_commas(ignore)),
+        checks=tuple(options.split_commas(checks)),
+        tried=tried,
     )
     options.read_scores(scoring)
     if data is None:
@@ -154,8 +181,16 @@ def audit(
         as_json=as_json,
         notice=_without_data(request) if data is None else None,
     )
+    if verbose:
+        _print_seconds(record)
     if not record.clean:
         raise typer.Exit(1)
+
+
+def _print_seconds(record: Audit) -> None:
+    """Print the time of every check, the longest first."""
+    for code, seconds in sorted(record.seconds.items(), key=lambda one: -one[1]):
+        typer.echo(f"{code} {seconds:.3f} s", err=True)
 
 
 def _without_data(request: AuditRequest) -> str:
@@ -193,6 +228,7 @@ def _check(request: AuditRequest) -> None:
     )
     options.read_method(request.cv)
     check_codes(request.ignore)
+    check_codes(request.checks)
     if request.permutations is not None and request.permutations < FEWEST_PERMUTATIONS:
         raise InputError(
             f"--permutations {request.permutations} are too few for a level of 5 %; "
@@ -241,6 +277,8 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             cv=options.read_method(request.cv),
             n_permutations=request.permutations,
             ignore=request.ignore,
+            checks=request.checks or None,
+            n_tried=request.tried,
             random_state=request.seed,
             n_jobs=jobs,
             name=name,

@@ -25,7 +25,7 @@ from veridical.datasets import available, load
 #: Largest number of samples and of features that are taken of a real table.
 N_SAMPLES, N_FEATURES = 100, 200
 #: Real tables from the folder of data, where it has them.
-ARRAYS = ("colon", "golub_amlall3", "lung_filtered", "mll", "srbct")
+ARRAYS = ("colon", "golub_amlall3", "lung_filtered", "mll")
 
 
 @dataclass(frozen=True, eq=False)

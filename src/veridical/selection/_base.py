@@ -68,6 +68,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     _abilities: ClassVar[Abilities] = Abilities()
     _cost: ClassVar[Cost]
+    #: Whether the ranking depends on the target.
+    _uses_target: ClassVar[bool] = True
     #: Whether scores of some features cost less than scores of all.
     scores_apart: ClassVar[bool] = False
 
@@ -88,7 +90,9 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             The training data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target: class labels; for selectors that read them numbers, or events
+            and times as a structured array or a frame. Whole numbers are classes,
+            unless they are floats with more than 20 values of which many are rare.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts: the result for whole numbers is that of
             repeating the samples, and a sample of weight 0 is left out. Selectors that
@@ -117,7 +121,7 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             All the data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target, as in `fit`.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
         sample_weight : array-like of shape (n_samples,), optional
@@ -170,7 +174,7 @@ class Selector(SelectorMixin, BaseEstimator):
             method would drop, and those whose score is not above 0, are left out.
         """
         self._refuse_groups()
-        indices = read_train_sets(train_sets, table.y, table.weights)
+        indices = read_train_sets(train_sets, table.target, table.weights)
         if not indices:
             return []
         table = self._accept(table)
@@ -242,7 +246,7 @@ class Selector(SelectorMixin, BaseEstimator):
         accept: Callable[[Table], Table] = lambda table: table,
     ) -> list[IntArray]:
         """Rank the features on each training set of a table that `accept` adapts."""
-        indices = read_train_sets(train_sets, table.y, table.weights)
+        indices = read_train_sets(train_sets, table.target, table.weights)
         if not indices:
             return []
         table = accept(table)
@@ -272,7 +276,7 @@ class Selector(SelectorMixin, BaseEstimator):
         self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
-        self.classes_ = table.classes
+        self._store_classes(table)
         return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _refuse_groups(self) -> None:
@@ -392,8 +396,15 @@ class Selector(SelectorMixin, BaseEstimator):
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read(self, X, y, self._abilities, chosen, sample_weight)
-        self.classes_ = data.classes
+        self._store_classes(data)
         return data
+
+    def _store_classes(self, data: Table) -> None:
+        """Store the classes, where the target has any."""
+        if data.kind == "classes":
+            self.classes_ = data.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
 
     @property
     def _n_threads(self) -> int:
@@ -406,6 +417,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.positive_only = self._abilities.targets == ("survival",)
         tags.input_tags.allow_nan = self._abilities.missing
         tags.input_tags.sparse = self._abilities.sparse
         tags.input_tags.categorical = self._abilities.categorical
@@ -448,11 +460,11 @@ class ScoreSelector(Selector):
     """A selector that sorts features by a relevance."""
 
     @abstractmethod
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         """Return the relevance of features in these training sets."""
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         return rank_by_score(
             relevance.scores(data, sets, self._n_threads),
             rtol=relevance.rtol,
@@ -462,7 +474,7 @@ class ScoreSelector(Selector):
 
     def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
         sets = TrainSets.all_rows(data.n_samples, data.weights)
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         if isinstance(relevance, PermutedRelevance):
             return relevance.permuted_scores(data, orders, columns, self._n_threads)
         if self.scores_apart:
@@ -473,7 +485,7 @@ class ScoreSelector(Selector):
         return np.concatenate(each)[:, columns]
 
     def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
         if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
             scores = relevance.scores(data, sets, self._n_threads)

@@ -32,7 +32,7 @@ MECHANISM = Mechanism(
     dose="share of the samples whose batch is that of their class",
     doses=(0.8,),
     cure="Correct inside the folds, without the class.",
-    codes=("VD030",),
+    codes=("VD013",),
     plant=plant,
     cause="batch",
 )

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
 from veridical.leakbench.tables import HonestTable
 
 
@@ -19,22 +19,24 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     learner = make_pipeline(FunctionTransformer(np.take), GaussianNB())
     tried = [{"indices": np.sort(subset), "axis": 1} for subset in subsets]
     grid = {"functiontransformer__kw_args": tried}
-    folds = StratifiedKFold(3, shuffle=True, random_state=table.seed)
-    search = GridSearchCV(learner, grid, cv=folds)
-    best = float(clone(search).fit(table.X, table.y).best_score_)
+    folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=table.seed)
+    splits = list(folds.split(table.X, table.y))
+    found = GridSearchCV(learner, grid, cv=splits).fit(table.X, table.y)
+    usual = clone(learner).set_params(functiontransformer__kw_args=tried[0])
+    known = {"n_tried": len(tried)}
     return Planted(
-        Scenario(search, table.X, table.y, reported=best),
-        Scenario(search, table.X, table.y),
+        Scenario(clone(found.best_estimator_), table.X, table.y, splits, known),
+        Scenario(usual, table.X, table.y, splits),
     )
 
 
 MECHANISM = Mechanism(
     name="best-setting",
-    recipe="The cross-validated score of the best of many settings is reported.",
+    recipe="The best of many settings is cross-validated on the folds that chose it.",
     dose="number of settings",
-    doses=(8.0,),
+    doses=(20.0,),
     cure="Report nested cross-validation.",
-    codes=("VD007",),
+    codes=("VD028", "VD007"),
     plant=plant,
     cause="choice",
 )

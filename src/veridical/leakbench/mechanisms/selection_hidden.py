@@ -12,7 +12,7 @@ from veridical.selection import AnovaF
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Keep only the features that were selected on all samples."""
-    wide = table.with_noise_features(300)
+    wide = table.with_noise_features(1000)
     k = int(dose)
     best = AnovaF(k).fit(wide.X, wide.y).get_support(indices=True)
     return Planted(
@@ -24,8 +24,8 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
 MECHANISM = Mechanism(
     name="selection-hidden",
     recipe="Only features that were selected on all samples are in the table.",
-    dose="number of features kept of at least 300",
-    doses=(20.0,),
+    dose="number of features kept of at least 1000",
+    doses=(10.0,),
     cure="Keep all features in the table, and select inside the folds.",
     codes=("VD001",),
     plant=plant,

@@ -106,6 +106,15 @@ class FindingSummary(TypedDict):
     details: dict[str, float]
 
 
+class UntestedSummary(TypedDict):
+    """One check that could not decide, and the argument that it needs."""
+
+    code: str
+    title: str
+    needs: str
+    what: str
+
+
 class PreselectionSummary(TypedDict):
     """Features that were selected beforehand, and the selector probably used."""
 
@@ -151,6 +160,7 @@ class AuditSummary(TypedDict):
     n_selected: float | None
     findings: list[FindingSummary]
     muted: list[FindingSummary]
+    untested: list[UntestedSummary]
     preselection: PreselectionSummary | None
     settings: dict[str, Setting]
     words: AuditWords
@@ -417,7 +427,17 @@ def _findings(s: AuditSummary) -> tuple[Block, ...]:
             for f in s["muted"]
         )
         found.append(Text(f"Found but ignored on request: {listed}.", "note"))
+    if s["untested"]:
+        open_checks = " ".join(_say_untested(one) for one in s["untested"])
+        found.append(
+            Folded(f"Not testable: {count(len(s['untested']), 'check')}", open_checks)
+        )
     return tuple(found)
+
+
+def _say_untested(one: UntestedSummary) -> str:
+    """Say what a check needs; the sentence of `Untested`."""
+    return f"{one['code']} not testable without {one['needs']}: {one['what']}."
 
 
 def _others(s: AuditSummary) -> list[Rows]:
@@ -534,4 +554,9 @@ def _remarks(s: AuditSummary) -> tuple[str, ...]:
     if s["muted"]:
         codes = ", ".join(f["code"] for f in s["muted"])
         said.append(f"\nFound but ignored: {codes}.")
+    if s["untested"]:
+        open_checks = ", ".join(
+            f"{one['code']} without {one['needs']}" for one in s["untested"]
+        )
+        said.append(f"\nNot testable: {open_checks}.")
     return tuple(said)

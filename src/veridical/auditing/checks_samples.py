@@ -1,0 +1,390 @@
+"""Checks of samples that are not independent: VD021–VD023, VD027."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedGroupKFold
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.numbers import count, percent, points
+from veridical._core.seeds import Purpose, as_generator, seed_for
+from veridical._core.splits import Split
+from veridical._core.table import Table
+from veridical.auditing.clusters import find_clusters
+from veridical.auditing.codes import finding, untested
+from veridical.auditing.duplicates import find_copies, sample_distances
+from veridical.auditing.evidence import AuditEvidence
+from veridical.auditing.records import Finding, Severity, Untested
+
+
+def compare_splits(
+    e: AuditEvidence, splits: list[Split], least: Severity
+) -> tuple[float, str, Severity]:
+    """Measure the accuracy with other splits: value, sentence, severity."""
+    other = e.procedure.inside(e.procedure.table.y, splits).accuracy
+    honest = e.accuracy["in"]
+    change = other - honest.value
+    said = (
+        f"the accuracy is {percent(other)} instead of {percent(honest.value)} "
+        f"({points(change)})."
+    )
+    lower = other < honest.low if math.isfinite(honest.low) else change < 0
+    return other, said, "error" if lower else least
+
+
+def whole_group_splits(e: AuditEvidence, groups: IntArray) -> list[Split] | None:
+    """Return stratified folds that keep groups whole; None with too few groups."""
+    n_folds = min(10, len(e.splits), np.unique(groups).size)
+    codes = e.procedure.table.y
+    if n_folds < 2 or np.bincount(codes).min() < 2:
+        return None
+    folds = StratifiedGroupKFold(
+        n_folds, shuffle=True, random_state=seed_for(e.seed, Purpose.FOLDS, 1) % 2**31
+    )
+    made = [
+        Split(test.astype(np.intp), e.n_samples)
+        for _, test in folds.split(np.zeros((e.n_samples, 1)), codes, groups)
+        if test.size
+    ]
+    return made if all(_has_all_classes(s, codes) for s in made) else None
+
+
+def _has_all_classes(split: Split, codes: IntArray) -> bool:
+    return bool(np.unique(codes[split.train]).size == np.unique(codes).size)
+
+
+# -- VD021 ---------------------------------------------------------------------------
+
+
+def relatives_across_folds(e: AuditEvidence) -> Finding | None:
+    """VD021: samples form groups of near relatives that folds divide."""
+    data = e.procedure.table
+    if data.groups is not None:
+        return None
+    found = find_clusters(data)
+    if found is None:
+        return None
+    sizes = np.bincount(found.groups)
+    grouped = int(sizes[sizes > 1].sum())
+    divided = sum(
+        np.intersect1d(found.groups[split.test], found.groups[split.train]).size > 0
+        for split in e.splits
+    )
+    copies = find_copies(data)
+    if (
+        not divided
+        or grouped < 4
+        or 2 * len(copies.pairs) >= grouped - np.sum(sizes > 1)
+    ):
+        return None
+    said = (
+        f"For {percent(found.share)} of the samples the distances to their neighbours "
+        f"jump behind the {_ordinal(found.n_relatives)} neighbour, where chance gives "
+        f"13 % (z = {found.z:.1f}): {grouped} samples form {int((sizes > 1).sum())} "
+        f"groups of {_range(sizes[sizes > 1])}, which look like several samples of one "
+        "patient, plate or other source."
+    )
+    severity: Severity = "warning"
+    details = {
+        "n_groups": float((sizes > 1).sum()),
+        "n_relatives": float(found.n_relatives),
+        "z": found.z,
+    }
+    splits = whole_group_splits(e, found.groups)
+    if splits is not None:
+        other, text, severity = compare_splits(e, splits, "warning")
+        said += f" With these groups kept whole, {text}"
+        details["accuracy_whole"] = other
+    return finding("VD021", severity, said, details)
+
+
+def _ordinal(number: int) -> str:
+    return {1: "first", 2: "second", 3: "third"}.get(number, f"{number}th")
+
+
+def _range(sizes: IntArray) -> str:
+    low, high = int(sizes.min()), int(sizes.max())
+    return f"{low}" if low == high else f"{low} to {high}"
+
+
+# -- VD022 ---------------------------------------------------------------------------
+
+#: z of the likeness of neighbours in the order from which it is reported.
+ORDER_Z = 5.0
+# Number of random orders within classes.
+_ORDERS = 199
+
+
+def neighbours_in_time(e: AuditEvidence) -> Finding | None:
+    """VD022: samples that follow each other are alike, and folds are random."""
+    data = e.procedure.table
+    if sparse.issparse(data.values) or data.n_samples < 20:
+        return None
+    time = e.known.time
+    order = np.arange(e.n_samples) if time is None else np.argsort(time, kind="stable")
+    z = order_likeness(data, order, seed_for(e.seed, Purpose.ASSOCIATION, 3))
+    if z < ORDER_Z:
+        return None
+    splits, how = blocked_splits(data.y, order, min(10, max(2, len(e.splits))))
+    if _are_blocks(e.splits, order):
+        return None
+    what = "in time" if time is not None else "in the table"
+    said = (
+        f"Samples that follow each other {what} are more alike than other samples of "
+        f"the same class (z = {z:.1f} against random orders within the classes), and "
+        "the folds divide them at random."
+    )
+    severity: Severity = "note"
+    details = {"z": z}
+    if all(_has_all_classes(split, data.y) for split in splits):
+        other, text, severity = compare_splits(e, splits, "note")
+        said += f" With folds of {how}, {text}"
+        details["accuracy_blocked"] = other
+    return finding("VD022", severity, said, details)
+
+
+def order_likeness(data: Table, order: IntArray, seed: int) -> float:
+    """Return how alike neighbours in an order are, in standard errors.
+
+    The mean scalar product of consecutive samples, centred within classes and scaled,
+    against the orders that permute samples of the same class.
+    """
+    values = np.where(np.isnan(data.values), 0.0, data.values)[:, ~data.categorical]
+    if not values.shape[1]:
+        return 0.0
+    values = values - values.mean(axis=0)
+    for k in np.unique(data.y):
+        values[data.y == k] -= values[data.y == k].mean(axis=0)
+    spread = values.std(axis=0)
+    values = values[:, spread > 0] / spread[spread > 0]
+    gram = values @ values.T
+    norms = np.sqrt(np.maximum(np.diag(gram), 1e-12))
+    gram /= norms[:, None] * norms[None, :]
+    rng = as_generator(seed)
+    places = [np.flatnonzero(data.y[order] == k) for k in np.unique(data.y)]
+    likeness = np.empty(_ORDERS + 1)
+    for b in range(_ORDERS + 1):
+        drawn = order.copy()
+        if b:
+            for place in places:
+                drawn[place] = order[rng.permutation(place)]
+        likeness[b] = gram[drawn[1:], drawn[:-1]].mean()
+    spread_null = likeness[1:].std(ddof=1)
+    if spread_null <= 0:
+        return 0.0
+    return float((likeness[0] - likeness[1:].mean()) / spread_null)
+
+
+# Smallest share of every class that each training set must have.
+_ENOUGH_LEFT = 0.6
+
+
+def blocked_splits(
+    codes: IntArray, order: IntArray, n_folds: int
+) -> tuple[list[Split], str]:
+    """Return folds of consecutive samples, and their name.
+
+    Where a training set would have too few samples of a class, as in a table that is
+    sorted by class, the folds have consecutive samples of each class.
+    """
+    plain = [
+        Split(np.sort(rows).astype(np.intp), len(codes))
+        for rows in np.array_split(order, n_folds)
+    ]
+    left = [np.bincount(codes[one.train], minlength=codes.max() + 1) for one in plain]
+    if (np.stack(left) >= _ENOUGH_LEFT * np.bincount(codes)).all():
+        return plain, "consecutive samples"
+    tests: list[list[IntArray]] = [[] for _ in range(n_folds)]
+    for k in np.unique(codes):
+        own = order[codes[order] == k]
+        for fold, rows in enumerate(np.array_split(own, n_folds)):
+            tests[fold].append(rows)
+    made = [np.sort(np.concatenate(rows)) for rows in tests]
+    splits = [Split(rows.astype(np.intp), len(codes)) for rows in made if rows.size]
+    return splits, "consecutive samples of each class"
+
+
+def _are_blocks(splits: Any, order: IntArray) -> bool:
+    """Return whether few neighbours in the order are divided by the splits."""
+    divided, tested = 0, 0
+    for split in splits:
+        is_test = np.zeros(order.size, dtype=bool)
+        is_test[split.test] = True
+        along = is_test[order]
+        divided += int(np.count_nonzero(along[1:] != along[:-1]))
+        tested += int(np.count_nonzero(along))
+    return divided < 0.3 * tested
+
+
+# -- VD023 ---------------------------------------------------------------------------
+
+#: p-value up to which a batch goes with the class.
+BATCH_LEVEL = 0.01
+# Number of permutations of the labels within batches.
+_WITHIN = 20
+# Number of strata of covariates.
+_STRATA = 5
+
+
+def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
+    """VD023: the batch or covariates predict the class, and the classifier uses it."""
+    strata, what = find_strata(e)
+    if strata is None:
+        return untested(
+            "VD023",
+            "batch= or covariates=",
+            "whether a batch, site or covariate that goes with the class explains the "
+            "accuracy",
+        )
+    codes = e.procedure.table.y
+    seed = seed_for(e.seed, Purpose.PERMUTATIONS, 2)
+    pvalue = _association(strata, codes)
+    if pvalue > BATCH_LEVEL:
+        return None
+    within = e.scores_within(strata, _WITHIN, seed)
+    null, true = e.null["in"], e.score["in"]
+    sign = e.scoring.sign
+    part = sign * (float(within.mean()) - null.mean)
+    error = math.sqrt(
+        within.var(ddof=1) / within.size
+        + null.accuracies.var(ddof=1) / null.accuracies.size
+    )
+    as_good = np.count_nonzero(sign * within >= sign * true.value - 1e-12)
+    p_within = (1 + as_good) / (1 + within.size)
+    write = e.scoring.write
+    said = (
+        f"The {what} goes with the class (p = {pvalue:.2g}). With labels permuted "
+        f"within {what} only, where nothing but the {what} is left to learn, the "
+        f"{e.scoring.label} is {write(float(within.mean()))} on average; with labels "
+        f"permuted freely it is {write(null.mean)}."
+    )
+    details = {"pvalue": pvalue, "part": part, "pvalue_within": p_within}
+    if part < 2 * error:
+        return finding("VD023", "note", said, details)
+    if p_within > max(e.alpha, 1 / within.size):
+        said += (
+            f" The reported {write(true.value)} is not better than that (p = "
+            f"{p_within:.2g}): the {what} explains it."
+        )
+        return finding("VD023", "error", said, details)
+    return finding("VD023", "warning", said, details)
+
+
+def find_strata(e: AuditEvidence) -> tuple[IntArray | None, str]:
+    """Return strata of samples that are alike in batch and covariates, and a name."""
+    batch, covariates = e.known.batch, e.known.covariates
+    if covariates is None:
+        return batch, "batch"
+    codes = e.procedure.table.y
+    scaled = covariates - covariates.mean(axis=0)
+    spread = scaled.std(axis=0)
+    scaled = scaled[:, spread > 0] / spread[spread > 0]
+    if batch is not None:
+        scaled = np.hstack([scaled, np.eye(batch.max() + 1)[batch]])
+    if not scaled.shape[1]:
+        return batch, "batch"
+    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled, codes)
+    score = np.atleast_2d(model.decision_function(scaled).T)[0]
+    cuts = np.quantile(score, np.arange(1, _STRATA) / _STRATA)
+    name = "covariates" if batch is None else "batch and the covariates"
+    return np.searchsorted(cuts, score).astype(np.intp), f"stratum of the {name}"
+
+
+def _association(strata: IntArray, codes: IntArray) -> float:
+    """Return the p-value of the association of strata and classes."""
+    counts = np.zeros((strata.max() + 1, codes.max() + 1))
+    np.add.at(counts, (strata, codes), 1)
+    counts = counts[counts.sum(axis=1) > 0][:, counts.sum(axis=0) > 0]
+    if min(counts.shape) < 2:
+        return 1.0
+    if counts.shape == (2, 2):
+        return float(stats.fisher_exact(counts)[1])
+    return float(stats.chi2_contingency(counts)[1])
+
+
+# -- VD027 ---------------------------------------------------------------------------
+
+# Number of nearest neighbours between which a sample may lie.
+_BETWEEN = 20
+# Smallest number of features in which the three samples must differ.
+_FEWEST_DIFFERENT = 4
+# Largest denominator of a position that rounded values may give by chance.
+_LARGEST_DENOMINATOR = 60
+# Smallest number of samples that are reported.
+_FEWEST_SYNTHETIC = 2
+
+
+def synthetic_samples(e: AuditEvidence) -> Finding | None:
+    """VD027: samples lie exactly between two others, as SMOTE makes them."""
+    found = find_interpolated(e.procedure.table)
+    if len(found) < _FEWEST_SYNTHETIC:
+        return None
+    divided = 0
+    for split in e.splits:
+        is_test = np.zeros(e.n_samples, dtype=bool)
+        is_test[split.test] = True
+        divided += int(np.any(is_test[found] != is_test[found[:, :1]]))
+    if not divided:
+        return None
+    shown = ", ".join(
+        f"row {i} between rows {a} and {b}" for i, a, b in found[:3].tolist()
+    )
+    n = len(found)
+    return finding(
+        "VD027",
+        "warning",
+        f"{count(n, 'sample')} {'lies' if n == 1 else 'lie'} exactly between two "
+        f"others, counting rows from 0: {shown}. They look made from other samples, by "
+        f"SMOTE or mixup, before the folds; {divided} of {len(e.splits)} splits train "
+        "on a sample that was made from a test sample, or the other way round.",
+        {"n_samples": n, "first": int(found[0, 0])},
+    )
+
+
+def find_interpolated(data: Table) -> IntArray:
+    """Return samples that lie exactly between two others: rows i, a, b."""
+    nothing = np.empty((0, 3), dtype=np.intp)
+    numeric = np.flatnonzero(~data.categorical)
+    if sparse.issparse(data.values) or data.has_missing:
+        return nothing
+    if numeric.size < _FEWEST_DIFFERENT or not 10 <= data.n_samples <= 2000:
+        return nothing
+    values = data.values[:, numeric]
+    distance = sample_distances(data, numeric)
+    near = np.argsort(distance, axis=1, kind="stable")[:, :_BETWEEN]
+    found = []
+    for i, rows in enumerate(near):
+        apart = distance[i, rows]
+        length = distance[np.ix_(rows, rows)]
+        with np.errstate(invalid="ignore"):
+            excess = apart[:, None] + apart[None, :] - length
+        # Between a and b; distances have half the digits of the values.
+        close = np.triu(excess <= 1e-5 * length, 1) & np.isfinite(length)
+        for a, b in np.argwhere(close):
+            if _is_between(values[i], values[rows[a]], values[rows[b]]):
+                found.append((i, rows[a], rows[b]))
+                break
+    return np.array(found, dtype=np.intp).reshape(-1, 3)
+
+
+def _is_between(x: FloatArray, a: FloatArray, b: FloatArray) -> bool:
+    """Return whether x = a + u (b − a), with a position u that is not a fraction."""
+    step = b - a
+    length = float(step @ step)
+    if length == 0:
+        return False
+    u = float((x - a) @ step) / length
+    scale = np.abs(np.stack([a, b])).max(axis=0) + np.abs(step)
+    if not 0.001 < u < 0.999 or np.abs(x - a - u * step).max() > 1e-6 * scale.max():
+        return False
+    if np.any(np.abs(x - a - u * step) > 1e-5 * scale):
+        return False
+    if np.count_nonzero(np.abs(step) > 1e-9 * scale) < _FEWEST_DIFFERENT:
+        return False
+    parts = u * np.arange(1, _LARGEST_DENOMINATOR + 1)
+    return bool(np.abs(parts - np.round(parts)).min() > 1e-6)

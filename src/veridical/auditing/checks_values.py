@@ -1,0 +1,286 @@
+"""Checks of features that tell the class: VD020, VD024–VD026, VD030."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+from scipy import sparse, stats
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.numbers import percent, points
+from veridical._core.seeds import as_generator
+from veridical._core.table import Table
+from veridical._core.text import show
+from veridical.auditing.class_traces import (
+    find_class_imputed,
+    find_target_encoded,
+    is_normalised_by_class,
+)
+from veridical.auditing.codes import finding
+from veridical.auditing.evidence import AuditEvidence
+from veridical.auditing.records import Finding, Severity
+
+#: p-value, times the number of comparisons, up to which missing values or identifiers
+#: are said to go with the class.
+LEVEL = 0.001
+# Largest number of features that are named in a sentence.
+_MOST_NAMED = 5
+
+
+def describe_without(
+    e: AuditEvidence, features: IntArray, least: Severity
+) -> tuple[str, Severity, dict[str, float]]:
+    """Measure the accuracy without some features: sentence, severity, details.
+
+    The severity is an error if the accuracy falls below the interval of that with them.
+    """
+    without = e.accuracy_without(features)
+    if without is None:
+        return "The effect on the accuracy cannot be measured here.", least, {}
+    honest = e.accuracy["in"]
+    change = without - honest.value
+    said = (
+        f"Without {'it' if features.size == 1 else 'them'} the accuracy is "
+        f"{percent(without)} instead of {percent(honest.value)} ({points(change)})."
+    )
+    lower = without < honest.low if math.isfinite(honest.low) else change < 0
+    return said, "error" if lower else least, {"accuracy_without": without}
+
+
+def name_features(data: Table, features: IntArray) -> str:
+    """Name some features, the first ones of many."""
+    named = [show(data.feature_names[j]) for j in features[:_MOST_NAMED]]
+    more = features.size - len(named)
+    noun = "Feature" if features.size == 1 else "Features"
+    return f"{noun} {', '.join(named)}{f' and {more} more' if more > 0 else ''}"
+
+
+# -- VD020 ---------------------------------------------------------------------------
+
+
+def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
+    """VD020: values of a feature are shares of a class among all samples."""
+    data = e.procedure.table
+    found = find_target_encoded(data)
+    if not found:
+        return None
+    features = np.array([one.feature for one in found], dtype=np.intp)
+    first = found[0]
+    label = show(data.classes[first.code])
+    said = (
+        f"{name_features(data, features)}: each of the {first.n_values} different "
+        f"values of {show(data.feature_names[first.feature])} is {first.formula} of "
+        f"class {label} among the samples with that value, test samples included."
+    )
+    effect, severity, details = describe_without(e, features, "error")
+    return finding(
+        "VD020",
+        severity,
+        f"{said} {effect}",
+        {"n_features": features.size, "first": first.feature, **details},
+    )
+
+
+# -- VD024 ---------------------------------------------------------------------------
+
+
+def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
+    """VD024: values are missing more often in one class."""
+    data = e.procedure.table
+    if sparse.issparse(data.values) or not data.has_missing:
+        return None
+    missing = np.isnan(data.values)
+    pvalues, code = _missing_pvalues(missing, data.y, data.n_classes)
+    per_sample = _count_pvalue(missing.sum(axis=1), data.y)
+    tested = max(1, int(np.count_nonzero(pvalues < 1)) * data.n_classes)
+    j = int(np.argmin(pvalues))
+    if min(pvalues[j] * tested, per_sample) > LEVEL:
+        return None
+    by_feature = pvalues[j] * tested <= LEVEL
+    features = np.flatnonzero(pvalues * tested <= LEVEL)
+    if by_feature:
+        own = data.y == code[j]
+        said = (
+            f"{name_features(data, features)}: {show(data.feature_names[j])} is "
+            f"missing in {percent(missing[own, j].mean())} of class "
+            f"{show(data.classes[code[j]])} and in "
+            f"{percent(missing[~own, j].mean())} of the other samples (p = "
+            f"{pvalues[j]:.2g} before correction for {tested} comparisons)."
+        )
+    else:
+        means = [missing[data.y == k].mean() for k in np.unique(data.y)]
+        features = np.flatnonzero(missing.any(axis=0))
+        said = (
+            f"{percent(min(means))} to {percent(max(means))} of the values are "
+            f"missing, by class (p = {per_sample:.2g})."
+        )
+    effect, severity, details = describe_without(e, features, "warning")
+    return finding(
+        "VD024",
+        severity,
+        f"{said} {effect}",
+        {"pvalue": float(min(pvalues[j], per_sample)), **details},
+    )
+
+
+def _missing_pvalues(
+    missing: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+    codes: IntArray,
+    n_classes: int,
+) -> tuple[FloatArray, IntArray]:
+    """Return the least two-sided hypergeometric p-value of each feature, its class."""
+    n, total = len(codes), missing.sum(axis=0)
+    best, which = np.ones(missing.shape[1]), np.zeros(missing.shape[1], dtype=np.intp)
+    for k in range(n_classes):
+        own = codes == k
+        seen = missing[own].sum(axis=0)
+        chance = stats.hypergeom(n, total, np.count_nonzero(own))
+        p = 2 * np.minimum(chance.sf(seen - 1), chance.cdf(seen))
+        p = np.where((total > 0) & (total < n), np.minimum(p, 1.0), 1.0)
+        which = np.where(p < best, k, which)
+        best = np.minimum(p, best)
+    return best, which
+
+
+def _count_pvalue(n_missing: IntArray, codes: IntArray) -> float:
+    """Test whether the number of missing values of a sample differs by class."""
+    groups = [n_missing[codes == k] for k in np.unique(codes)]
+    if np.ptp(n_missing) == 0 or min(map(len, groups)) < 3:
+        return 1.0
+    return float(stats.kruskal(*groups).pvalue)
+
+
+# -- VD025 ---------------------------------------------------------------------------
+
+# Names of columns that number or date samples.
+_NAMED = re.compile(
+    r"(^|[^a-z])(id|ids|date|day|time|timestamp|row|index|number|nr|barcode|accession)"
+    r"([^a-z]|$)",
+    re.IGNORECASE,
+)
+# Smallest share of gaps between sorted values that are equal, in a numbering.
+_EQUAL_GAPS = 0.5
+# Smallest rank correlation with the order of the rows.
+_IN_ORDER = 0.98
+# Smallest number of different values, as a share of the samples.
+_DIFFERENT = 0.25
+# Largest share of the features that may be identifiers; more are ranks.
+_MOST_IDENTIFIERS = 0.1
+# Distances, in ranks, of the samples that are compared as neighbours.
+_LAGS = 3
+
+
+def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
+    """VD025: a number, date or position of the sample goes with the class."""
+    data = e.procedure.table
+    if sparse.issparse(data.values) or data.n_samples < 10:
+        return None
+    candidates = find_identifier_features(data)
+    if not candidates.size:
+        return None
+    p = np.array([_order_pvalue(data.values[:, j], data.y) for j in candidates])
+    found = candidates[p * candidates.size <= LEVEL]
+    if not found.size:
+        return None
+    said = (
+        f"{name_features(data, found)}: the values number the samples or follow their "
+        f"order, and samples with neighbouring values are of the same class more often "
+        f"than by chance (p = {p.min():.1g})."
+    )
+    effect, severity, details = describe_without(e, found, "warning")
+    return finding(
+        "VD025",
+        severity,
+        f"{said} {effect}",
+        {"n_features": found.size, "first": int(found[0]), **details},
+    )
+
+
+def find_identifier_features(data: Table) -> IntArray:
+    """Return numeric features that number the samples or follow their order."""
+    values = data.values
+    whole = np.zeros(data.n_features, dtype=bool)
+    known = ~np.isnan(values).any(axis=0) & ~data.categorical
+    whole[known] = (values[:, known] == np.round(values[:, known])).all(axis=0)
+    found = []
+    for j in np.flatnonzero(whole).tolist():
+        ordered = np.sort(values[:, j])
+        gaps = np.diff(ordered)
+        n_values = 1 + np.count_nonzero(gaps)
+        if n_values < _DIFFERENT * data.n_samples:
+            continue
+        different = n_values == data.n_samples
+        numbered = different and np.mean(gaps == gaps.min()) >= _EQUAL_GAPS
+        named = data.names is not None and _NAMED.search(str(data.names[j])) is not None
+        if numbered or named or _follows_rows(values[:, j]):
+            found.append(j)
+    if len(found) > max(2, _MOST_IDENTIFIERS * data.n_features):
+        return np.empty(0, dtype=np.intp)
+    return np.array(found, dtype=np.intp)
+
+
+def _follows_rows(feature: FloatArray) -> bool:
+    place = stats.rankdata(feature)
+    correlation = np.corrcoef(place, np.arange(feature.size))[0, 1]
+    return bool(abs(correlation) >= _IN_ORDER)
+
+
+def _order_pvalue(feature: FloatArray, codes: IntArray) -> float:
+    """Test whether classes differ in the values, or neighbours have the same class.
+
+    The first by Kruskal's test. The second by the number of pairs of neighbours of the
+    same class, whose mean and variance are those of random orders, by a normal
+    approximation. The smaller p-value counts twice.
+    """
+    rng = as_generator(feature.size)
+    order = np.argsort(feature, kind="stable")
+    drawn = np.stack([codes[order], *(rng.permutation(codes) for _ in range(199))])
+    same = sum(
+        np.count_nonzero(drawn[:, lag:] == drawn[:, :-lag], axis=1)
+        for lag in range(1, _LAGS + 1)
+    )
+    counts = np.asarray(same, dtype=np.float64)
+    spread = counts[1:].std(ddof=1)
+    if spread == 0:
+        return 1.0
+    by_neighbours = stats.norm.sf((counts[0] - counts[1:].mean()) / spread)
+    groups = [feature[codes == k] for k in np.unique(codes)]
+    return float(2 * min(by_neighbours, stats.kruskal(*groups).pvalue))
+
+
+# -- VD026 ---------------------------------------------------------------------------
+
+
+def imputed_by_the_class(e: AuditEvidence) -> Finding | None:
+    """VD026: missing values were replaced by the mean of their class."""
+    data = e.procedure.table
+    found = np.array(find_class_imputed(data), dtype=np.intp)
+    if not found.size:
+        return None
+    verb = "has" if found.size == 1 else "have"
+    said = (
+        f"{name_features(data, found)} {verb} a repeated value that is the mean of "
+        "all other values of its class: missing values were replaced by the mean of "
+        "their class, which tells the class of test samples."
+    )
+    return finding("VD026", "error", said, {"n_features": found.size})
+
+
+# -- VD030 ---------------------------------------------------------------------------
+
+
+def normalised_with_the_class(e: AuditEvidence) -> Finding | None:
+    """VD030: each class was normalised by itself."""
+    data = e.procedure.table
+    if not is_normalised_by_class(data):
+        return None
+    return finding(
+        "VD030",
+        "error",
+        f"All samples of a class have the same {data.n_features} values in another "
+        "order, and the values differ between the classes: each class was "
+        "normalised by itself, so the values of a test sample tell its class.",
+        {"n_features": data.n_features},
+    )

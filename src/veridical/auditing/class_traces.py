@@ -1,0 +1,154 @@
+"""Traces of steps that used the class of all samples before the folds.
+
+Each trace is an equality that holds up to rounding where the step was done, and almost
+never otherwise:
+
+- *target encoding*: the value of a category is the share of a class among the samples
+  with that value, or a mean of it and of the share among all samples;
+- *imputation by class*: a repeated value of a class is the mean of its other samples;
+- *normalisation by class*: all samples of a class have the same sorted values, those of
+  the classes differ.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.table import Table
+from veridical.auditing.preprocessing import find_mean_imputed
+
+# Largest relative deviation from an equality; single precision has seven digits.
+_TOLERANCE = 1e-5
+# Smallest number of different values of an encoded feature: where the values are
+# shares, and where shares are a linear function of them.
+_FEWEST_SHARES, _FEWEST_LINEAR = 3, 6
+# Smallest share of the encoded values whose weight of the prior must agree.
+_AGREES = 0.5
+# Smallest number of features whose sorted values are compared.
+_FEWEST_FEATURES = 5
+
+
+class Encoded(NamedTuple):
+    """A feature that encodes a class: its index, the class, its different values."""
+
+    feature: int
+    code: int
+    n_values: int
+    formula: str
+
+
+# -- target encoding -----------------------------------------------------------------
+
+
+def find_target_encoded(data: Table) -> list[Encoded]:
+    """Find numeric features whose values are shares of a class."""
+    if sparse.issparse(data.values):
+        return []
+    found = []
+    for j in np.flatnonzero(_has_few_values(data)).tolist():
+        feature = data.values[:, j]
+        known = ~np.isnan(feature)
+        values, place = np.unique(feature[known], return_inverse=True)
+        if not _FEWEST_SHARES <= values.size <= 0.8 * np.count_nonzero(known):
+            continue
+        counts = np.bincount(place)
+        for k in range(data.n_classes):
+            is_class = (data.y[known] == k).astype(np.float64)
+            shares = np.bincount(place, is_class) / counts
+            formula = _encodes(values, shares, counts, float(is_class.mean()))
+            if formula:
+                found.append(Encoded(j, k, values.size, formula))
+                break
+    return found
+
+
+def _has_few_values(data: Table) -> BoolArray:
+    """Return which numeric features have repeated values."""
+    ordered = np.sort(data.values, axis=0)
+    repeats = (np.diff(ordered, axis=0) == 0).mean(axis=0)
+    return np.asarray((repeats >= 0.2) & ~data.categorical)
+
+
+def _encodes(
+    values: FloatArray, shares: FloatArray, counts: IntArray, prior: float
+) -> str:
+    """Return how values follow from the shares of a class; "" where they do not."""
+    if np.unique(np.round(shares, 9)).size < _FEWEST_SHARES:
+        return ""
+    if np.abs(values - shares).max() <= _TOLERANCE:
+        return "the share"
+    if np.unique(shares).size >= _FEWEST_LINEAR:
+        fitted = np.polyval(np.polyfit(shares, values, 1), shares)
+        if np.abs(fitted - values).max() <= _TOLERANCE * np.ptp(values):
+            return "a linear function of the share"
+    return _smoothed(values, shares, counts, prior)
+
+
+def _smoothed(
+    values: FloatArray, shares: FloatArray, counts: IntArray, prior: float
+) -> str:
+    """Recognise (n share + a prior) / (n + a), with a constant or as scikit-learn's.
+
+    Categories with the same count and share have the same value; a is then a multiple.
+    """
+    away = (np.abs(values - prior) > _TOLERANCE) & (np.abs(shares - prior) > 1e-9)
+    if np.count_nonzero(away) < _FEWEST_LINEAR:
+        return ""
+    weight = counts[away] * (shares[away] - values[away]) / (values[away] - prior)
+    within = shares[away] * (1 - shares[away]) / (prior * (1 - prior))
+    for scale in (np.ones_like(weight), within):
+        usable = scale > 1e-9
+        unit = weight[usable] / scale[usable]
+        if np.count_nonzero(usable) < _FEWEST_LINEAR or unit.min() <= _TOLERANCE:
+            continue
+        multiple = unit / np.median(unit)
+        equal = np.abs(multiple - 1) <= 10 * _TOLERANCE
+        if equal.mean() >= _AGREES and np.count_nonzero(equal) >= _FEWEST_LINEAR:
+            return "a mean of the share and of that among all samples"
+    return ""
+
+
+# -- imputation by class -------------------------------------------------------------
+
+
+def find_class_imputed(data: Table) -> list[int]:
+    """Return the features with values that are the mean of the others of a class.
+
+    Where the mean of all samples explains them, they are left out.
+    """
+    if sparse.issparse(data.values) or data.n_classes < 2:
+        return []
+    numeric = np.flatnonzero(~data.categorical)
+    numeric = numeric[~np.isnan(data.values[:, numeric]).any(axis=0)]
+    found: set[int] = set()
+    for k in range(data.n_classes):
+        own = data.values[np.ix_(data.y == k, numeric)]
+        found |= set(numeric[find_mean_imputed(own)].tolist())
+    if not found:
+        return []
+    anyway = numeric[find_mean_imputed(data.values[:, numeric])]
+    return sorted(found - set(anyway.tolist()))
+
+
+# -- normalisation -------------------------------------------------------------------
+
+
+def is_normalised_by_class(data: Table) -> bool:
+    """Return whether the samples of every class have their own sorted values."""
+    if sparse.issparse(data.values) or data.categorical.any() or data.has_missing:
+        return False
+    if data.n_features < _FEWEST_FEATURES:
+        return False
+    ordered = np.sort(data.values, axis=1)
+    scale = float(np.abs(ordered).max())
+    middles = []
+    for k in np.unique(data.y):
+        own = ordered[data.y == k]
+        if len(own) < 2 or np.abs(own - own[0]).max() > _TOLERANCE * scale:
+            return False
+        middles.append(own[0])
+    return bool(np.ptp(np.stack(middles), axis=0).max() > 10 * _TOLERANCE * scale)

@@ -1,0 +1,130 @@
+"""Groups of samples that belong together, found from distances.
+
+Around a point of a smooth distribution the normalised spacings j log(d_{j+1} / d_j) of
+the distances to its neighbours are exchangeable, so that each of the first J is the
+largest equally often [1]_. If every sample has m − 1 relatives that are nearer than all
+strangers, the largest spacing is the one behind the relatives.
+
+| symbol | meaning                                                              |
+|--------|----------------------------------------------------------------------|
+| d_ij   | distance of sample i to its j-th neighbour                           |
+| f_j    | share of the samples whose largest normalised spacing is the j-th    |
+| a_j    | share of the samples whose j-th neighbour has the same class         |
+| z      | (f_j − 1/J) in standard errors; neighbours share samples, so the     |
+|        | variance of independent samples is doubled                           |
+
+Where the features say less, the classes may show it: a_j falls at once behind the
+relatives, while a signal makes it fall slowly.
+
+References
+----------
+.. [1] P. J. Bickel & L. Breiman, "Sums of functions of nearest neighbor distances,
+   moment bounds, limit theorems and a goodness of fit test", Annals of Probability 11
+   (1983).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+
+from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.table import Table
+from veridical.auditing.duplicates import sample_distances
+
+#: Number of spacings that are compared, and the largest number of relatives looked for.
+SPACINGS, MOST_RELATIVES = 8, 6
+#: z from which samples count as grouped by their distances alone.
+LEAST_Z = 4.5
+#: z of the fall of a_j from which they count as grouped by distances and classes, and
+#: the z of the distances that must go with it.
+LEAST_FALL, LEAST_Z_WITH_FALL = 3.5, 2.0
+#: Samples; with more of them distances are not computed.
+MOST_SAMPLES = 3000
+# Samples without a copy; with fewer of them nothing can be shown.
+_FEWEST_SAMPLES = 12
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Samples that belong together.
+
+    Parameters
+    ----------
+    groups : int array of shape (n_samples,)
+        Number of the group of each sample.
+    n_relatives : int
+        Number of relatives behind which distances jump.
+    share : float
+        Share of the samples whose largest spacing is there.
+    z : float
+        That share in standard errors above chance.
+    fall : float
+        By how much the share of neighbours of the same class falls there.
+    """
+
+    groups: IntArray
+    n_relatives: int
+    share: float
+    z: float
+    fall: float
+
+
+def find_clusters(data: Table) -> Clusters | None:
+    """Find groups of samples that are nearer to each other than to all others."""
+    numeric = np.flatnonzero(~data.categorical)
+    n = data.n_samples
+    if sparse.issparse(data.values) or numeric.size < 2 or data.categorical.any():
+        return None
+    if not _FEWEST_SAMPLES <= n <= MOST_SAMPLES:
+        return None
+    distance = sample_distances(data, numeric)
+    order = np.argsort(distance, axis=1, kind="stable")[:, : SPACINGS + 1]
+    near = np.take_along_axis(distance, order, axis=1)
+    apart = near[:, 0] > 0
+    if np.count_nonzero(apart) < _FEWEST_SAMPLES or not np.isfinite(near).all():
+        return None
+    largest = _largest_spacing(near[apart])
+    share = np.bincount(largest, minlength=SPACINGS) / largest.size
+    spread = np.sqrt(2 / SPACINGS * (1 - 1 / SPACINGS) / largest.size)
+    z = (share - 1 / SPACINGS) / spread
+    fall, fall_z = _falls(data.y[order[apart]] == data.y[apart][:, None])
+    by_class = np.where(z[:MOST_RELATIVES] >= LEAST_Z_WITH_FALL, fall_z, 0.0)
+    m = int(np.argmax(z[:MOST_RELATIVES]))
+    if z[m] < LEAST_Z:
+        m = int(np.argmax(by_class))
+        if by_class[m] < LEAST_FALL:
+            return None
+    groups = _link(order[:, : m + 1], np.flatnonzero(apart)[largest == m], n)
+    return Clusters(groups, m + 1, float(share[m]), float(z[m]), float(fall[m]))
+
+
+def _largest_spacing(near: FloatArray) -> IntArray:
+    """Return which normalised spacing of each sample is the largest."""
+    rank = np.arange(1, SPACINGS + 1)
+    spacing = rank * np.log(near[:, 1:] / near[:, :-1])
+    return np.argmax(spacing, axis=1)
+
+
+def _falls(
+    same: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
+) -> tuple[FloatArray, FloatArray]:
+    """Return the fall of a_j behind each number of relatives, and its z."""
+    share, n = same.mean(axis=0), len(same)
+    fall, z = np.zeros(MOST_RELATIVES), np.zeros(MOST_RELATIVES)
+    for m in range(1, MOST_RELATIVES + 1):
+        behind = share[m : m + 4]
+        fall[m - 1] = share[:m].mean() - behind.mean()
+        z[m - 1] = fall[m - 1] / np.sqrt(0.5 / n * (1 / m + 1 / behind.size))
+    return fall, z
+
+
+def _link(relatives: IntArray, members: IntArray, n: int) -> IntArray:
+    """Return the numbers of the groups: samples that have each other as relatives."""
+    linked = np.zeros((n, n), dtype=bool)
+    linked[members[:, None], relatives[members]] = True
+    graph = sparse.csr_array(linked & linked.T)
+    return connected_components(graph, directed=False)[1].astype(np.intp)

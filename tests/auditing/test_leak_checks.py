@@ -1,0 +1,326 @@
+"""The checks for single mechanisms: what they find, and where they are silent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier, GroupKFold, KFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import TargetEncoder
+
+from veridical import audit
+from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical.auditing import CODES
+from veridical.auditing.checks_choices import expected_maximum
+from veridical.auditing.checks_samples import (
+    blocked_splits,
+    find_interpolated,
+    order_likeness,
+)
+from veridical.auditing.checks_values import find_identifier_features
+from veridical.auditing.class_traces import (
+    find_class_imputed,
+    find_target_encoded,
+    is_normalised_by_class,
+)
+from veridical.auditing.clusters import find_clusters
+from veridical.auditing.knowledge import read_knowledge
+from veridical.leakbench import CONTROLS, MECHANISMS
+
+FEW = {"n_permutations": 19, "random_state": 0, "progress": False}
+
+
+def found_by(mechanism, dose=None, source="noise", number=1):
+    leaky = MECHANISMS[mechanism].draw(source, number, dose).leaky
+    return audit(leaky.estimator, leaky.X, leaky.y, cv=leaky.cv, **leaky.known, **FEW)
+
+
+def noise(n=60, p=8, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), rng.permutation(np.arange(n) % 2), rng
+
+
+# ---- every mechanism that has a check ------------------------------------------------
+
+#: Where a note, or nothing, is all that can be said.
+WEAK = {"cleaning", "scaling", "selection-hidden"}
+
+
+def test_codes_of_mechanisms_exist():
+    for mechanism in MECHANISMS.values():
+        assert set(mechanism.codes) <= set(CODES), mechanism.name
+
+
+@pytest.mark.in_part(4)
+@pytest.mark.parametrize("name", sorted(set(MECHANISMS) - WEAK))
+def test_a_mechanism_is_found(name):
+    found = found_by(name)
+    flagged = {f.code for f in found.findings if f.severity != "note"}
+    assert flagged & set(MECHANISMS[name].codes), found
+    for f in found.findings:
+        assert f.evidence.endswith(".")
+        assert "nan" not in f.evidence
+        assert np.isfinite(list(f.details.values())).all()
+
+
+@pytest.mark.in_part(4)
+@pytest.mark.parametrize("name", sorted(set(CONTROLS) - {"unbalanced"}))
+def test_honest_work_is_not_flagged(name):
+    scenario = CONTROLS[name].draw("correlated", 3)
+    found = audit(
+        scenario.estimator, scenario.X, scenario.y, cv=scenario.cv, **scenario.known,
+        **FEW,
+    )  # fmt: skip
+    assert found.clean, found
+
+
+# ---- what the user knows -------------------------------------------------------------
+
+
+def test_a_check_that_cannot_decide_says_what_it_needs():
+    X, y, rng = noise()
+    found = audit(GaussianNB(), X, y, **FEW)
+    needs = {one.code: one.needs for one in found.untested}
+    assert needs == {
+        "VD013": "batch=",
+        "VD023": "batch= or covariates=",
+        "VD028": "n_tried=",
+        "VD029": "fitted_on=",
+    }
+    assert str(found.untested[2]).startswith("VD028 not testable without n_tried=: ")
+
+    told = audit(
+        GaussianNB(), X, y, batch=rng.integers(2, size=60), n_tried=1, fitted_on=[],
+        **FEW,
+    )  # fmt: skip
+    assert told.untested == ()
+    assert told.findings == found.findings
+
+
+def test_only_the_wanted_checks_run():
+    X, y, _ = noise()
+    found = audit(GaussianNB(), X, y, checks=["VD003", "VD020"], **FEW)
+    assert list(found.seconds) == ["VD003", "VD020"]
+    assert found.untested == ()
+    with pytest.raises(InputError, match="no finding 'VD1'"):
+        audit(GaussianNB(), X, y, checks="VD1", **FEW)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ({"time": [1, 2]}, "time has 2 values, but X has 60 samples"),
+        ({"time": [np.nan] * 60}, "time contains missing values"),
+        ({"batch": ["a"] * 60}, "one value for all samples"),
+        ({"batch": range(60)}, "60 values for 60 samples"),
+        ({"batch": [None] + ["a"] * 59}, "batch contains missing values"),
+        ({"covariates": np.full((60, 2), np.nan)}, "covariates contain missing"),
+        ({"n_tried": 0}, "whole number from 1 up"),
+        ({"n_tried": 2.5}, "whole number from 1 up"),
+        ({"fitted_on": "some"}, '"all", row numbers or a mask'),
+        ({"fitted_on": [60]}, "row numbers from 0 to 59"),
+        ({"fitted_on": [True] * 3}, "fitted_on has 3 values"),
+    ],
+)
+def test_wrong_knowledge_is_refused(said, words):
+    with pytest.raises(InputError, match=words):
+        read_knowledge(60, **said)
+
+
+def test_knowledge_is_read_in_the_forms_that_users_have():
+    days = pd.date_range("2020-01-01", periods=4)
+    read = read_knowledge(
+        4, time=days[::-1], batch=list("abab"), fitted_on="all",
+        covariates=pd.DataFrame({"age": [1, 2, 3, 4], "sex": list("mfmf")}),
+    )  # fmt: skip
+    assert (np.diff(read.time) < 0).all()
+    assert read.batch.tolist() == [0, 1, 0, 1]
+    assert read.covariates.shape == (4, 3)
+    assert read.fitted_on.all()
+
+
+# ---- VD020 ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("smooth", [0.0, 5.0, "auto"])
+def test_020_encodings_of_scikit_learn_are_recognised(smooth):
+    X, y, rng = noise(80)
+    kinds = rng.integers(20, size=(80, 1))
+    encoder = TargetEncoder(smooth=smooth, target_type="binary").fit(kinds, y)
+    coded = np.column_stack([X, encoder.transform(kinds)])
+    found = find_target_encoded(read_table(coded, y))
+    assert [one.feature for one in found] == [8]
+    scaled = np.column_stack([X, 3 * encoder.transform(kinds) - 1])
+    if smooth == 0.0:
+        assert [one.feature for one in find_target_encoded(read_table(scaled, y))] == [
+            8
+        ]
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(3, 12))
+def test_020_ordinary_features_of_few_values_are_not(seed, n_values):
+    rng = np.random.default_rng(seed)
+    X = rng.integers(n_values, size=(60, 40)).astype(float)
+    y = (X[:, 0] + rng.normal(size=60) > n_values / 2).astype(int)
+    y[:2] = 0, 1
+    assert find_target_encoded(read_table(X, y)) == []
+
+
+# ---- VD021 ---------------------------------------------------------------------------
+
+
+def test_021_groups_are_recovered_and_whole_groups_are_not_reported():
+    rng = np.random.default_rng(0)
+    patient = rng.permutation(np.repeat(np.arange(25), 4))
+    X = rng.normal(size=(25, 60))[patient] + 0.5 * rng.normal(size=(100, 60))
+    y = (np.arange(25) % 2)[patient]
+    clusters = find_clusters(read_table(X, y))
+    assert clusters.n_relatives == 3
+    same = clusters.groups[:, None] == clusters.groups
+    assert np.array_equal(same, patient[:, None] == patient)
+    found = audit(GaussianNB(), X, y, cv=5, **FEW)
+    assert "VD021" in found.codes
+    whole = list(GroupKFold(5).split(X, y, patient))
+    assert "VD021" not in audit(GaussianNB(), X, y, cv=whole, **FEW).codes
+
+
+# ---- VD022 ---------------------------------------------------------------------------
+
+
+def test_022_likeness_needs_an_order():
+    X, y, rng = noise(80, 10)
+    walk = np.cumsum(rng.normal(size=(80, 10)), axis=0)
+    for values, least, most in ((X, -4, 4), (walk, 8, np.inf)):
+        assert least < order_likeness(read_table(values, y), np.arange(80), 0) < most
+    shuffled = rng.permutation(80)
+    assert order_likeness(read_table(walk[shuffled], y), np.arange(80), 0) < 4
+    back = np.argsort(shuffled)
+    assert order_likeness(read_table(walk[shuffled], y), back, 0) > 8
+
+
+def test_022_time_may_be_given_and_blocks_are_not_reported():
+    leaky = MECHANISMS["time-order"].draw("noise", 2).leaky
+    rows = np.random.default_rng(0).permutation(len(leaky.y))
+    X, y = leaky.X[rows], leaky.y[rows]
+    known = audit(leaky.estimator, X, y, cv=5, time=rows, **FEW)
+    assert "VD022" in known.codes
+    assert "VD022" not in audit(leaky.estimator, X, y, cv=5, **FEW).codes
+    blocks = KFold(5)
+    assert (
+        "VD022" not in audit(leaky.estimator, leaky.X, leaky.y, cv=blocks, **FEW).codes
+    )
+
+
+@given(st.integers(2, 6), st.integers(0, 1000))
+def test_022_blocks_test_every_sample_once(n_folds, seed):
+    rng = np.random.default_rng(seed)
+    codes, order = np.sort(np.arange(40) % 2), rng.permutation(40)
+    for one in (codes, codes[rng.permutation(40)]):
+        splits, _ = blocked_splits(one, order, n_folds)
+        tested = np.concatenate([split.test for split in splits])
+        assert sorted(tested.tolist()) == list(range(40))
+
+
+# ---- VD023, VD030 --------------------------------------------------------------------
+
+
+def test_023_covariates_are_treated_as_batches():
+    X, y, rng = noise(100)
+    age = 50 + 10 * y + 5 * rng.normal(size=100)
+    X += 0.2 * age[:, None]
+    found = audit(GaussianNB(), X, y, cv=5, covariates=age[:, None], **FEW)
+    finding = next(f for f in found.findings if f.code == "VD023")
+    assert finding.severity in ("error", "warning")
+    assert "stratum of the covariates" in finding.evidence
+
+
+def test_030_normalisation_of_all_samples_is_not_reported():
+    X, y, _ = noise(20, 10)
+    reference = np.sort(X, axis=1).mean(axis=0)
+    ranks = np.argsort(np.argsort(X, axis=1), axis=1)
+    assert not is_normalised_by_class(read_table(reference[ranks], y))
+    assert is_normalised_by_class(read_table(reference[ranks] + y[:, None], y))
+
+
+# ---- VD024–VD029 ---------------------------------------------------------------------
+
+
+def test_025_ranks_are_no_identifiers():
+    X, y, _ = noise(60, 12)
+    ranks = np.argsort(np.argsort(X, axis=0), axis=0)
+    assert not find_identifier_features(read_table(ranks, y)).size
+    numbered = np.column_stack([X, np.arange(60)])
+    assert find_identifier_features(read_table(numbered, y)).tolist() == [12]
+    named = pd.DataFrame(np.round(100 * X), columns=[f"x{j}" for j in range(12)])
+    named = named.rename(columns={"x3": "visit date"})
+    assert find_identifier_features(read_table(named, y)).tolist() == [3]
+
+
+def test_026_means_of_all_samples_are_not_those_of_a_class():
+    X, y, rng = noise(60, 10)
+    gone = rng.random(X.shape) < 0.1
+    for by_class, expected in ((False, 0), (True, 10)):
+        filled = np.where(gone, np.nan, X)
+        for k in (0, 1):
+            own = y == k
+            part = filled[own] if by_class else filled
+            filled_in = np.broadcast_to(np.nanmean(part, axis=0), X[own].shape)
+            X_own = np.where(gone[own], filled_in, X[own])
+            filled[own] = X_own if by_class else filled[own]
+        if not by_class:
+            filled = np.where(gone, np.nanmean(filled, axis=0), X)
+        assert len(find_class_imputed(read_table(filled, y))) == expected
+
+
+def test_027_only_points_between_others_are_found():
+    X, y, rng = noise(40, 6)
+    assert not len(find_interpolated(read_table(X, y)))
+    u = rng.random((5, 1))
+    near = [np.argsort(((X - X[i]) ** 2).sum(axis=1))[1] for i in range(5)]
+    made = np.vstack([X, X[:5] + u * (X[near] - X[:5])])
+    found = find_interpolated(read_table(made, np.r_[y, y[:5]]))
+    assert set(found[:, 0]) == set(range(40, 45))
+    for i, a, b in found:
+        ends = [np.linalg.norm(made[i] - made[j]) for j in (a, b)]
+        assert sum(ends) == pytest.approx(np.linalg.norm(made[a] - made[b]))
+    # Rounded values lie between others by chance.
+    grid = rng.integers(4, size=(200, 4)).astype(float)
+    assert not len(find_interpolated(read_table(grid, np.arange(200) % 2)))
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 100])
+def test_028_expected_maximum(n):
+    drawn = np.random.default_rng(0).normal(size=(40000, n)).max(axis=1)
+    assert expected_maximum(n) == pytest.approx(drawn.mean(), abs=0.03)
+
+
+def test_028_many_tries_explain_a_score():
+    X, y, _ = noise(60, 8)
+    X[:, 0] += 0.9 * y
+    found = {n: audit(GaussianNB(), X, y, cv=5, n_tried=n, **FEW) for n in (2, 10**6)}
+    worst = {
+        n: next(f for f in a.findings if f.code == "VD028") for n, a in found.items()
+    }
+    assert worst[10**6].severity == "error"
+    assert worst[10**6].details["pvalue"] > worst[2].details["pvalue"]
+
+
+def test_029_samples_that_were_not_fitted_on_are_compared():
+    X, y, _ = noise(60)
+    found = audit(GaussianNB(), X, y, fitted_on=range(30), **FEW)
+    finding = next(f for f in found.findings if f.code == "VD029")
+    assert finding.details["n_samples"] == 30
+    assert "On the 30 predictions of other samples" in finding.evidence
+
+
+def test_031_an_arbitrary_threshold_is_not_reported():
+    X, y, _ = noise(80)
+    X[:, 0] += y
+    fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.3)
+    assert "VD031" not in audit(fixed, X, y, cv=5, **FEW).codes
