@@ -392,7 +392,7 @@ def rivals() -> dict[str, Any]:
 
         def boruta(X: Any, y: Any) -> Any:
             forest = RandomForestClassifier(n_jobs=1, max_depth=5, random_state=0)
-            model = BorutaPy(forest, n_estimators=100, max_iter=30, random_state=0)
+            model = BorutaPy(forest, n_estimators=50, max_iter=20, random_state=0)
             return model.fit(X, (y > 0).astype(int)).support_
 
         found["Boruta"] = boruta
