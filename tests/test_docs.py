@@ -294,14 +294,6 @@ def test_pages_that_claim_agreement_with_weka_name_its_version(page):
         assert f"Weka {version[1]}" in (ROOT / page).read_text(encoding="utf-8")
 
 
-def test_no_page_promises_groups():
-    """No check of the audit looks for groups, and no splitter is handed any."""
-    for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        assert "cv=GroupKFold(" not in text, page
-        assert "duplicates, groups" not in text, page
-
-
 # -- names of earlier versions -------------------------------------------------------
 
 #: What 0.1.0 called things; CHANGELOG.md alone may name them.

@@ -7,6 +7,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import veridical.evaluation
 import veridical.learning
 import veridical.preparation
 import veridical.selection
@@ -26,7 +27,12 @@ SURVIVAL = {"CoxRidge", "CoxScore", "Concordance"}
 
 def public_estimators():
     found = {}
-    for room in (veridical.selection, veridical.learning, veridical.preparation):
+    for room in (
+        veridical.selection,
+        veridical.learning,
+        veridical.preparation,
+        veridical.evaluation,
+    ):
         for name in getattr(room, "__all__", ()):
             thing = getattr(room, name)
             if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
@@ -42,6 +48,10 @@ def ready(make):
     """An instance that the checks' random tables suit."""
     if make.__name__ == "ExpressionFilter":  # by default for intensities in hundreds
         return make(low=None, high=None, min_fold=None, min_difference=None, log=None)
+    if make.__name__ == "SelectionSearchCV":  # few candidates, for time
+        return make(
+            "anova", sizes=[1], estimators=["nb"], cv=2, n_bootstrap=20, random_state=0
+        )
     return make()
 
 

@@ -112,8 +112,8 @@ def test_names_are_those_of_the_library():
 
 
 VERBS = (
-    *("select", "estimate", "compare", "discover", "audit", "probabilities"),
-    *("study", "data", "schema"),
+    *("select", "estimate", "compare", "choose", "discover", "audit"),
+    *("probabilities", "study", "data", "schema"),
 )
 
 #: Options that several verbs have, in the order in which all of them list them.
@@ -123,7 +123,8 @@ SHARED = (
     *("--batch", "--unknown-batch", "--covariates"),
     *("--claim", "--fdr", "--pfer", "--fwer"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
+    *("--features", "--first", "--selected", "--estimator", "--estimators"),
+    *("--cv", "--validate", "--correction", "--drop-hopeless"),
     *(
         "--test",
         "--spec",
@@ -144,7 +145,15 @@ SHARED = (
         "--scoring",
     ),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
-    *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
+    *(
+        "--model",
+        "--checklist",
+        "--retry-failed",
+        "--out",
+        "--canonical",
+        "--json",
+        "--quiet",
+    ),
 )
 
 

@@ -78,6 +78,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
     "VD011": checks_leaks.tested_on_training_samples,
     "VD012": checks_design.feature_gives_class_away,
     "VD013": checks_leaks.batches_corrected_on_all,
+    "VD014": checks_leaks.samples_belong_together,
     "VD020": checks_values.encoded_by_the_class,
     "VD021": checks_samples.relatives_across_folds,
     "VD022": checks_samples.neighbours_in_time,

@@ -1,4 +1,4 @@
-"""Checks for leakage of test samples into training: VD001–VD003, 7, 11 and 13."""
+"""Checks for leakage of test samples into training: VD001–VD003, 7, 11, 13, 14."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from sklearn.base import clone
 from veridical._core.numbers import percent, percent_range, points
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
+from veridical._core.splits import Splitter
+from veridical._core.text import show
 from veridical.auditing.association import find_selection_trace
 from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
+from veridical.auditing.kinship import by_folds, name_subjects
 from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
 from veridical.auditing.records import LEVEL, Finding, Severity, Untested
 from veridical.evaluation.reading import name_of
@@ -359,3 +362,35 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
         "was protected, and for it to change the accuracy much."
     )
     return finding("VD013", "note", " ".join(said), details)
+
+
+# -- VD014 ---------------------------------------------------------------------------
+
+
+def samples_belong_together(e: AuditEvidence) -> Finding | None:
+    """VD014: several samples of one subject, and no groups."""
+    data = e.procedure.table
+    if data.groups is not None:
+        return None
+    named = name_subjects(data)
+    if named is not None:
+        column, description = named
+        said = (
+            f"Column {show(column)} looks like {description}, of which most have "
+            "several samples. These resemble each other, so that a test sample is "
+            "easier to predict from its own subject than from others."
+        )
+        return finding("VD014", "warning", said)
+    seed = seed_for(e.seed, Purpose.ASSOCIATION, 14)
+    if isinstance(e.method, Splitter):
+        found = by_folds(data, e.splits, seed)
+        if found is not None and found.is_shown:
+            said = (
+                f"{percent(found.observed)} of the samples are in one fold with their "
+                "nearest neighbour of the same class, where folds drawn at random have "
+                f"{percent(found.expected)} (p-value {found.pvalue:.3f}): the splits "
+                "seem to keep groups together. Labels were permuted, and the interval "
+                "was computed, as if samples were independent."
+            )
+            return finding("VD014", "warning", said, found._asdict())
+    return None

@@ -257,6 +257,11 @@ def gather_evidence(
     kind = default_interval(estimate)
     if kind is not None:
         accuracy["in"] = Interval(inside.accuracy, *estimate.interval(1 - alpha, kind))
+    covered: Mapping[str, Coverage] = {}
+    if data.groups is None and data.weights is None:
+        covered = coverage_of(splits, situation, 1 - alpha)
+    elif np.isclose(alpha, 0.05):
+        covered = estimate.coverage
     score: dict[str, Interval] = dict(accuracy)
     score_kind = kind or ""
     others: tuple[ScoreResult, ...] = ()
@@ -269,6 +274,7 @@ def gather_evidence(
             for p, run in runs.items()
         }
         score["in"], score_kind = first.score, first.interval
+        covered = {} if first.coverage is None else {score_kind: first.coverage}
         others = tuple(results[1:])
     elif leading is not None:
         others = tuple(
@@ -305,11 +311,7 @@ def gather_evidence(
         score=score,
         others=others,
         interval=score_kind,
-        coverage=(
-            coverage_of(splits, situation, 1 - alpha)
-            if scoring.is_accuracy and data.groups is None and data.weights is None
-            else {}
-        ),
+        coverage=covered,
         optimism=_optimism(inside, outside, splits, alpha, scoring, data),
         null=null,
         preselection=preselection,
@@ -347,7 +349,12 @@ def _score_results(
         kind = default_interval(one)
         bounds = (float("nan"),) * 2 if kind is None else one.interval(1 - alpha, kind)
         results.append(
-            ScoreResult(one.scoring, Interval(one.value, *bounds), kind or "")
+            ScoreResult(
+                one.scoring,
+                Interval(one.value, *bounds),
+                kind or "",
+                one.coverage.get(kind or "") if np.isclose(alpha, 0.05) else None,
+            )
         )
     return results
 

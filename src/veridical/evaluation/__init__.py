@@ -12,6 +12,8 @@ from veridical._core.splits import (
     Resubstitution,
 )
 from veridical.evaluation.bootstrap import Bootstrap632
+from veridical.evaluation.choices import Candidate, Choice, Signature, StandIn
+from veridical.evaluation.choosing import choose
 from veridical.evaluation.correcting import correction
 from veridical.evaluation.engine import Evaluation, Procedure, Ranked, evaluate
 from veridical.evaluation.estimating import estimate
@@ -32,6 +34,7 @@ from veridical.evaluation.records import (
     SelectedFeature,
     Selection,
 )
+from veridical.evaluation.search_cv import SelectionSearchCV
 from veridical.evaluation.selecting import select
 from veridical.evaluation.trust import default_interval
 
@@ -40,6 +43,8 @@ __all__ = [
     "Bin",
     "Bootstrap632",
     "CalibrationTable",
+    "Candidate",
+    "Choice",
     "ClassResult",
     "CompleteCV",
     "Correction",
@@ -62,8 +67,12 @@ __all__ = [
     "ScoreInfo",
     "SelectedFeature",
     "Selection",
+    "SelectionSearchCV",
+    "Signature",
+    "StandIn",
     "calibration_table",
     "calibration_tables",
+    "choose",
     "corrected_t",
     "correction",
     "default_interval",
