@@ -456,7 +456,8 @@ def tabulate() -> str:
     rows = rate_table()
     lines = [
         "| method | nominal | designs | data sets | mean rate "
-        "| 95 % of designs have at most | designs above nominal + 2 points, beyond chance | mean power |",
+        "| 95 % of designs have at most "
+        "| designs above nominal + 2 points, beyond chance | mean power |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for name in METHODS:
@@ -473,12 +474,18 @@ def tabulate() -> str:
         digits = 2 if rate == "pfer" else 1
         assumed = "" if all(row.holds for row in own) else " (*)"
         mean = np.average(errors, weights=[row.n_sets for row in own])
-        lines.append(
-            f"| {LABELS[name]}{assumed} | {own[0].nominal * unit:g}{sign} | "
-            f"{len(own)} | {sum(row.n_sets for row in own)} | {mean * unit:.{digits}f}{sign} | "
-            f"{np.quantile(errors, 0.95) * unit:.{digits}f}{sign} | {above} | "
-            f"{100 * np.mean(powers):.0f} % |"
+        n_sets = sum(row.n_sets for row in own)
+        cells = (
+            f"{LABELS[name]}{assumed}",
+            f"{own[0].nominal * unit:g}{sign}",
+            f"{len(own)}",
+            f"{n_sets}",
+            f"{mean * unit:.{digits}f}{sign}",
+            f"{np.quantile(errors, 0.95) * unit:.{digits}f}{sign}",
+            f"{above}",
+            f"{100 * np.mean(powers):.0f} %",
         )
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
 
 
