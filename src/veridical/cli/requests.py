@@ -481,7 +481,8 @@ def _read(
     event: str | None = None,
 ) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
-    from veridical.datasets import available, load, read
+    from veridical.datasets import EMBEDDED, available, load, read
+    from veridical.datasets.embedded import load_embedded
     from veridical.datasets.loading import locate
 
     text = str(data)
@@ -498,9 +499,11 @@ def _read(
     for option, given in (("--target", target), ("--header", header), ("--time", time)):
         if given is not None:
             raise InputError(
-                f"{option} is for files; the source {text} has its own target and "
-                "names. Leave it out."
+                f"{option} is for files; {text} has its own target and names. Leave "
+                "it out."
             )
+    if text in EMBEDDED:
+        return *load_embedded(text), text
     return *load(text), f"{text} source"
 
 
