@@ -87,6 +87,11 @@ def _fits(estimator: Any) -> Callable[[Any, Any], Any]:
     return lambda X, y: clone(estimator).fit(X, y)
 
 
+def _fits_times(estimator: Any) -> Callable[[Any, Any], Any]:
+    """Fit on survival times, all events seen, in place of classes."""
+    return lambda X, y: clone(estimator).fit(X, y + 1.0 + np.arange(len(y)) % 97)
+
+
 def _privileged(X: Any, y: Any) -> Any:
     half = X.shape[1] // 2
     return learning.SVMPlus().fit(X[:, :half], y, X_privileged=X[:, half:])
@@ -122,7 +127,8 @@ def _rows_of(name: str) -> tuple[Method, ...]:
     """Return the row of a registered selector, and those of its variants."""
     cls = selection.SELECTORS[name]
     grows = "" if name in _SLOW else "npK"
-    row = Method(f"{cls.__name__}()", cls._cost.time, _fits(cls()), grows)
+    fits = _fits if "classes" in cls._abilities.targets else _fits_times
+    row = Method(f"{cls.__name__}()", cls._cost.time, fits(cls()), grows)
     return row, *_VARIANTS.get(name, ())
 
 
@@ -143,6 +149,12 @@ LEARNERS = (
         "C45()", "n log n p for each level of the tree", _fits(learning.C45()), "npK"
     ),
     Method("NaiveBayes()", "n p", _fits(learning.NaiveBayes()), "npK"),
+    Method(
+        "CoxRidge()",
+        "Newton steps: n p² or, with more features than samples, n² p",
+        _fits_times(learning.CoxRidge()),
+        "np",
+    ),
     Method(
         "DAGSVM()",
         "K(K − 1)/2 SVMs: n² p and n³ of two classes each",

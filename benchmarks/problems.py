@@ -60,6 +60,29 @@ def codes(X: Any, n_bins: int = 5) -> Any:
     return places * n_bins // len(X)
 
 
+def numbers(n: int, p: int, *, n_folds: int = 0) -> Problem:
+    """Make the features of `normal`, and a number that is larger in one class."""
+    source = normal(n, p, n_folds=n_folds)
+    rng = np.random.default_rng(SEED + 1)
+    return Problem(source.X, source.y + rng.normal(size=n), 10, source.folds)
+
+
+def survival(n: int, p: int, *, n_folds: int = 0) -> Problem:
+    """Make the features of `normal`, and tied times, a third of them censored."""
+    source = normal(n, p, n_folds=n_folds)
+    rng = np.random.default_rng(SEED + 1)
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["time"] = np.ceil(30 * rng.exponential(np.exp(-source.y)))
+    y["event"] = rng.random(n) < 2 / 3
+    return Problem(source.X, y, 10, source.folds)
+
+
+def for_selector(cls: Any, n: int, p: int, *, n_folds: int = 0) -> Problem:
+    """Make a problem with a target that the selector reads, classes if possible."""
+    make = normal if "classes" in cls._abilities.targets else survival
+    return make(n, p, n_folds=n_folds)
+
+
 def folds(y: Any, n_folds: int) -> tuple[Any, ...]:
     """Return the training rows of stratified folds; none for 0 folds."""
     if n_folds == 0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 from benchmarks import problems, veridical_selectors
@@ -34,7 +35,7 @@ def _rank_many(name: str, parameters: dict[str, object]) -> Case:
     return Case(
         name=f"rank-many-{name}",
         title=f"Ten training sets at once: {name}",
-        make=partial(problems.normal, n_folds=10),
+        make=partial(problems.for_selector, SELECTORS[name], n_folds=10),
         size={"n": 200, "p": 10000},
         small={"n": 60, "p": 60},
         contenders=(
@@ -54,18 +55,36 @@ def _rank_many(name: str, parameters: dict[str, object]) -> Case:
     )
 
 
+def _contenders(target: str) -> tuple[Contender, ...]:
+    """Return the selectors of classes, or those of survival times alone."""
+    return tuple(
+        Contender(name, veridical_selectors.fit(name, **parameters))
+        for name, parameters in EVERY.items()
+        if SELECTORS[name]._abilities.targets[0] == target
+    )
+
+
 MEMORY = Case(
     name="memory",
     title="Memory beside X",
     make=problems.normal,
     size={"n": 200, "p": 100000},
     small={"n": 60, "p": 2000},
-    contenders=tuple(
-        Contender(name, veridical_selectors.fit(name, **parameters))
-        for name, parameters in EVERY.items()
-    ),
-    aims=tuple(Lean(name) for name in EVERY),
+    contenders=_contenders("classes"),
+    aims=tuple(Lean(one.name) for one in _contenders("classes")),
     notes="Ratios of time are to the first row and compare different methods.",
 )
+MEMORY_SURVIVAL = replace(
+    MEMORY,
+    name="memory-survival",
+    title="Memory beside X, for survival times",
+    make=problems.survival,
+    contenders=_contenders("survival"),
+    aims=tuple(Lean(one.name) for one in _contenders("survival")),
+)
 
-CASES = (*(_rank_many(name, parameters) for name, parameters in EVERY.items()), MEMORY)
+CASES = (
+    *(_rank_many(name, parameters) for name, parameters in EVERY.items()),
+    MEMORY,
+    MEMORY_SURVIVAL,
+)

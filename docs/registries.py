@@ -18,7 +18,7 @@ TABLE = "<!-- table of selectors -->"
 NAMES = "<!-- names of estimators -->"
 HEADINGS = (
     *("selector", "on the command line", "good for", "time of a fit"),
-    *("categorical", "missing", "sparse", "weights"),
+    *("categorical", "missing", "sparse", "weights", "targets"),
 )
 WEIGHTS = {"any": "any", "whole": "whole numbers", "none": "–"}
 
@@ -56,6 +56,7 @@ def make_table() -> str:
                 cls._cost.time,
                 *words,
                 WEIGHTS[abilities.weights],
+                ", ".join(abilities.targets),
             )
         )
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)

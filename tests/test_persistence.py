@@ -89,7 +89,7 @@ def test_names_survive(fitted):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
         again = skops.loads(
-            skops.dumps(estimator.fit(frame, Y)),
+            skops.dumps(estimator.fit(frame, outcome(type(estimator).__name__))),
             trusted=skops.get_untrusted_types(data=skops.dumps(estimator)),
         )
     assert again.feature_names_in_.tolist() == list(frame.columns)

@@ -38,7 +38,7 @@ import veridical
 from veridical._core.errors import InputError
 from veridical.evaluation import Bootstrap632, CrossValidation, Resubstitution
 from veridical.learning import ESTIMATORS, estimators_for
-from veridical.selection import SELECTORS, AnovaF
+from veridical.selection import AnovaF, selectors_for
 
 PAIR = ("anova", "information-gain")
 
@@ -124,7 +124,7 @@ def test_the_number_of_folds_stays_what_was_asked_for():
 
 @pytest.mark.parametrize(
     ("name", "estimator"),
-    [(name, "nb") for name in sorted(SELECTORS)]
+    [(name, "nb") for name in sorted(selectors_for("classes"))]
     + [("anova", name) for name in sorted(estimators_for("classes"))],
 )
 def test_every_selector_and_estimator_goes_on_without_a_class(name, estimator):

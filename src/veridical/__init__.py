@@ -1,9 +1,9 @@
 """veridical: feature selection you can believe.
 
-The verbs are here: `select`, `estimate`, `compare`, `discover`, `audit`, `truth`,
-`sensitivity`. Everything else is in the subpackages: ``veridical.selection``,
-``veridical.comparison`` and so on. Both are imported when first used, so that
-``import veridical`` is fast.
+The verbs are here: `select`, `estimate`, `compare`, `choose`, `discover`, `audit`,
+`truth`, `sensitivity`. Everything else is in the subpackages:
+``veridical.selection``, ``veridical.comparison`` and so on. Both are imported when
+first used, so that ``import veridical`` is fast.
 """
 
 from importlib import import_module
@@ -25,17 +25,20 @@ if TYPE_CHECKING:
         report,
         selection,
     )
+    from veridical._core.errors import InputError
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
     from veridical.discovery import discover
-    from veridical.evaluation import estimate, select
+    from veridical.evaluation import choose, estimate, select
 
 
 __all__ = [
+    "InputError",
     "__version__",
     "audit",
     "auditing",
+    "choose",
     "compare",
     "comparison",
     "datasets",
@@ -57,7 +60,9 @@ __all__ = [
 
 #: Modules of the verbs; all other names are subpackages.
 _MODULES = {
+    "InputError": "_core.errors",
     "audit": "auditing",
+    "choose": "evaluation",
     "compare": "comparison",
     "discover": "discovery",
     "estimate": "evaluation",

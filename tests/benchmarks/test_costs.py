@@ -62,8 +62,9 @@ def test_names_are_unique_and_exist():
 
 def test_the_page_is_that_of_the_figures():
     figures = costs.load()
-    # A new selector waits for the next measurement, which nobody makes by hand.
+    # What is new waits for the next measurement, which nobody makes by hand.
     may_wait = {f"{cls.__name__}()" for cls in selection.SELECTORS.values()}
+    may_wait |= {"CoxRidge()"}
     times = set(figures["times"])
     assert times <= set(NAMES) <= times | may_wait, "run python -m benchmarks.costs"
     shown = costs.PAGE.read_text(encoding="utf-8")

@@ -112,18 +112,20 @@ def test_names_are_those_of_the_library():
 
 
 VERBS = (
-    *("select", "estimate", "compare", "discover", "audit", "probabilities"),
-    *("study", "data", "schema"),
+    *("select", "estimate", "compare", "choose", "discover", "audit"),
+    *("probabilities", "study", "data", "schema"),
 )
 
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
     *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
+    *("--numbers", "--time", "--event"),
     *("--all", "--impute", "--scale", "--encode"),
     *("--batch", "--unknown-batch", "--covariates"),
     *("--claim", "--fdr", "--pfer", "--fwer"),
     *("--selector", "--selectors", "--alpha", "--relevance"),
-    *("--features", "--first", "--selected", "--estimator", "--cv", "--validate"),
+    *("--features", "--first", "--selected", "--estimator", "--estimators"),
+    *("--cv", "--validate", "--correction", "--drop-hopeless"),
     *(
         "--test",
         "--spec",
@@ -144,7 +146,15 @@ SHARED = (
         "--scoring",
     ),
     *("--jobs", "--dask", "--seed", "--limit-time", "--limit-cell", "--limit-memory"),
-    *("--retry-failed", "--out", "--canonical", "--json", "--quiet"),
+    *(
+        "--model",
+        "--checklist",
+        "--retry-failed",
+        "--out",
+        "--canonical",
+        "--json",
+        "--quiet",
+    ),
 )
 
 

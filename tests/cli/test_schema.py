@@ -39,6 +39,16 @@ CALLS = {
             2,
         ),
     ],
+    "choose": [
+        (
+            *("TABLE", "--selectors", "anova", "--features", "1,2"),
+            *("--estimators", "nb", "--cv", 3),
+        ),
+        (
+            *("linear", "--selectors", "anova", "--features", 5, "--estimators", "nb"),
+            *("--cv", 3, "--correction", "bbc", "--scoring", "roc_auc,accuracy"),
+        ),
+    ],
     "discover": [
         ("TABLE", "--fdr", 0.2),
         ("TABLE", "--claim", "stable", "--pfer", 1),

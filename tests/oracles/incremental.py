@@ -81,11 +81,16 @@ def capped(relevance):
     return [top if r == inf else r for r in relevance]
 
 
-def mrmr(columns, y, *, scheme="quotient", n_searched=None, groups=None):
-    """Relevance by mean correlation with the chosen, divided or subtracted."""
+def mrmr(columns, y, *, scheme="quotient", n_searched=None, groups=None, scores=None):
+    """Relevance by mean correlation with the chosen, divided or subtracted.
+
+    ``scores(columns, y)`` is the relevance where y is no classes.
+    """
     n, k = len(y), len(set(y))
-    ratio = [variance_ratio(x, y) for x in columns]
-    if scheme == "quotient":
+    ratio = [] if scores else [variance_ratio(x, y) for x in columns]
+    if scores:
+        scores = scores(columns, y)
+    elif scheme == "quotient":
         scores = [r if r == inf else r * (n - k) / (k - 1) for r in ratio]
     else:
         scores = [1.0 if r == inf else sqrt(r / (1 + r)) for r in ratio]
@@ -104,9 +109,10 @@ def mrmr(columns, y, *, scheme="quotient", n_searched=None, groups=None):
     return scores, incremental(relevance, merit, constant, n_searched, groups)
 
 
-def prioritize(columns, y, *, alpha=0.5, n_searched=None, groups=None):
+def prioritize(columns, y, *, alpha=0.5, n_searched=None, groups=None, scores=None):
     """Differential prioritization: the largest ``V^α U^(1 − α)`` of the whole set."""
-    scores = [variance_ratio(x, y) for x in columns]
+    by_class = [] if scores else [variance_ratio(x, y) for x in columns]
+    scores = scores(columns, y) if scores else by_class
     relevance = [float(r) for r in capped(scores)]
     similar = _similarities(columns)
     constant = _constant(columns)

@@ -21,6 +21,7 @@ from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
 from veridical.discovery import Discoveries, MeasuredRate, StabilityPath
+from veridical.evaluation import choose
 from veridical.evaluation.records import (
     ClassResult,
     Correction,
@@ -342,6 +343,49 @@ def sensitive(say: Say) -> str:
     return report.page(record)
 
 
+@cache
+def _choice():
+    rng = np.random.default_rng(0)
+    y = np.resize(["normal", "tumour"], 60)
+    X = rng.normal(size=(60, 12)) + 0.8 * (y == "tumour")[:, None] * (np.arange(12) < 3)
+    X[:, 3] = X[:, 0] + 0.1 * rng.normal(size=60)
+    return choose(
+        X,
+        y,
+        selectors=["anova", "correlation"],
+        sizes=[1, 2, 4],
+        estimators=["nb", "1nn"],
+        cv=4,
+        random_state=0,
+    )
+
+
+def chosen(say: Say, *, partial: bool = False) -> str:
+    """The best of many."""
+    base = _choice()
+    said = {
+        name: say(name) for one in base.found for name in (one.selector, one.estimator)
+    }
+    record = replace(
+        base,
+        data=_renamed(base.data, say),
+        found=tuple(
+            replace(one, selector=said[one.selector], estimator=said[one.estimator])
+            for one in base.found
+        ),
+        features=tuple(replace(one, name=say(one.name)) for one in base.features),
+        stand_ins=tuple(
+            replace(one, feature=say(one.feature), other=say(one.other))
+            for one in base.stand_ins
+        ),
+        fold_winners=tuple(map(say, base.fold_winners)),
+        notes=(say("A note."),),
+        n_planned=99 if partial else base.n_planned,
+        settings={**base.settings, **settings(say, "choose")},
+    )
+    return report.page(record)
+
+
 def _shown(make: Callable[[Say], object]) -> Callable[[Say], str]:
     return lambda say: report.page(make(say))
 
@@ -365,6 +409,8 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("selection", ""): selected,
     ("selection", "unstable"): unstable,
     ("sensitivity", ""): sensitive,
+    ("choice", ""): chosen,
+    ("choice", "partial"): lambda say: chosen(say, partial=True),
     ("study", ""): study,
     ("estimate", "bare"): _shown(small_records.estimate),
     ("calibration-table", "bare"): _shown(small_records.calibration),

@@ -78,6 +78,8 @@ COLUMNS = {
     "Estimate": "estimator method metric split score",
     "Estimates": "estimator metric method value std interval low high n_splits n_test",
     "Selection": "rank index name score n_folds",
+    "Choice": "selector estimator n_features score low high standard_error pvalue "
+    "within_one_se stability wins on_front is_baseline dropped_after",
     "Comparison": "method selector estimator repeat fold accuracy n_features_to_select",
     "Sensitivity": "strength n_relevant truth_a truth_b in_a in_b out_a out_b "
     "true_winner n_sets in_right out_right pvalue more_truthful",

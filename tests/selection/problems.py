@@ -164,3 +164,50 @@ def train_sets(draw, y, at_least=1):
         for rows in sets
         if np.unique(y[rows]).size > 1 and y[rows].size >= at_least
     ]
+
+
+# -- numbers and survival times ------------------------------------------------------
+
+
+SURVIVAL = np.dtype([("event", bool), ("time", float)])
+
+
+def survival(rng, risk, share=0.6, grid=False):
+    """Events and times, earlier where the risk is high; on a grid many times tie."""
+    y = np.empty(risk.size, dtype=SURVIVAL)
+    y["time"] = rng.exponential(np.exp(-np.asarray(risk, dtype=float))) + 0.01
+    if grid:
+        y["time"] = np.ceil(3 * y["time"])
+    y["event"] = rng.random(risk.size) < share
+    y["event"][np.argmin(y["time"])] = True  # known to be earlier than all others
+    y["time"][np.argmax(y["time"])] += 1.0
+    return y
+
+
+def _number_target(rng, y, kind):
+    z = y + rng.normal(size=y.size)
+    z = {"grid": np.round(2 * z) / 2, "high": z + 1e6, "floats": z}.get(kind, z)
+    if kind == "outlier":
+        z[rng.integers(z.size)] = 10.0 ** rng.integers(2, 12)
+    z[0] = z[1] + 0.3  # neither constant nor whole
+    return z
+
+
+@st.composite
+def outcome_problems(draw, target, **options):
+    """The same tables as in `problems`, with a target of numbers or survival times."""
+    problem = draw(problems(**options))
+    kind = draw(st.sampled_from(["floats", "grid", "high", "outlier"]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    if target == "numbers":
+        y = _number_target(rng, problem.y, kind)
+    else:
+        y = survival(rng, problem.y, grid=kind == "grid")
+    return Problem(problem.X, problem.categorical, y)
+
+
+def varies(y):
+    """Whether there is something to learn in a target of numbers or times."""
+    if y.dtype.names is None:
+        return np.ptp(y) > 0
+    return y["event"].any() and bool((y["time"] > y["time"][y["event"]].min()).any())

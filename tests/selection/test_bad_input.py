@@ -11,6 +11,7 @@ from tests.selection.problems import Problem
 from tests.selection.rows import each_selector
 
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical.selection import (
     FCBF,
     MRMR,
@@ -22,6 +23,7 @@ from veridical.selection import (
     MDLDiscretizer,
     ReliefF,
 )
+from veridical.selection._reading import Abilities
 
 X = np.random.default_rng(0).normal(size=(20, 4))
 Y = np.arange(20) % 2
@@ -169,10 +171,31 @@ def test_missing_labels_among_numbers(row):
         make(row).fit(X, y)
 
 
-@each_selector()
-def test_numbers_that_are_no_classes(row):
+class OnlyClasses(AnovaF):
+    """A selector that reads classes alone."""
+
+    _abilities = Abilities()
+
+
+def test_numbers_that_are_no_classes():
     with pytest.raises(ValueError, match="continuous"):
-        make(row).fit(X, X[:, 0])
+        OnlyClasses().fit(X, X[:, 0])
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_a_target_that_is_not_read_and_who_reads_it(name):
+    cls = SELECTORS[name]
+    times = np.rec.fromarrays([Y == 0, np.abs(X[:, 0]) + 1.0])
+    if "survival" not in cls._abilities.targets:
+        with pytest.raises(InputError, match=r"y holds survival times.*CoxScore"):
+            cls().fit(X, times)
+    table = read_table(X, times)
+    if "survival" not in cls._abilities.targets:
+        with pytest.raises(InputError, match=r"y holds survival times.*CoxScore"):
+            cls().rank_table(table, [np.arange(len(X))])
+    if "classes" not in cls._abilities.targets:
+        with pytest.raises(InputError, match=r"target of survival.*holds classes"):
+            cls().rank_table(read_table(X, Y), [np.arange(len(X))])
 
 
 @each_selector()

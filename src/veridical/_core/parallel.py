@@ -75,10 +75,12 @@ class Workers:
         self.total = max(self.total, self.done + len(jobs))
         results = []
         warned_of: Counter[CaughtWarning] = Counter()
-        stream = Parallel(n_jobs=n_jobs, return_as="generator")(
-            delayed(_run_on_one_thread)(routine, arguments)
-            for routine, arguments in jobs
-        )
+        if n_jobs == 1:  # here, also where a context names another backend
+            stream = (_run_on_one_thread(*job) for job in jobs)
+        else:
+            stream = Parallel(n_jobs=n_jobs, return_as="generator")(
+                delayed(_run_on_one_thread)(*job) for job in jobs
+            )
         for result, warned in stream:
             results.append(result)
             warned_of.update(warned)

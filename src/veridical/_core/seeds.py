@@ -34,6 +34,8 @@ class Purpose(IntEnum):
     PERMUTATIONS = 7
     ASSOCIATION = 8
     DISCOVERY = 20
+    CHOICE = 30
+    INNER_FOLDS = 31
 
 
 def root_seed(random_state: Any) -> int:

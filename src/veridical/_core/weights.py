@@ -96,6 +96,11 @@ def read_target_weights(sample_weight: Any, target: Any) -> FloatArray:
                 "which leaves one class only; give samples of at least two classes a "
                 "positive weight."
             )
+    elif target.is_constant(weights > 0):
+        raise InputError(
+            "sample_weight is 0 for so many samples that the target of the others "
+            "does not vary; give more samples a positive weight."
+        )
     return round_weights(weights)
 
 

@@ -160,7 +160,7 @@ def permute_labels(
     rng = as_generator(seed)
     permuted = []
     for _ in range(n_draws):
-        drawn = table.with_codes(rng.permutation(table.y))
+        drawn = table.permuted(rng.permutation(table.n_samples))
         again = choose_on_all(selector, drawn, k)
         if tied:
             again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))
@@ -194,8 +194,8 @@ def candidates(data: Table) -> list[str]:
     powers = {}
     for name, selector in SELECTORS.items():
         power = selector._cost.power
-        # With two classes Correlation gives the order of AnovaF.
-        same = selector is Correlation and data.y.max() == 1
+        # With two classes, or numbers, Correlation gives the order of AnovaF.
+        same = selector is Correlation and data.n_classes <= 2
         if power is None or not _is_able(selector, data) or same:
             continue
         if data.n_features * data.n_samples**power <= _LARGEST_COST:
@@ -206,7 +206,7 @@ def candidates(data: Table) -> list[str]:
 def slow_candidates(data: Table) -> list[str]:
     """Return the selectors that are tried only where no fast one agrees."""
     n, p = data.n_samples, data.n_features
-    pairs = data.n_classes * (data.n_classes - 1) / 2
+    pairs = max(data.n_classes * (data.n_classes - 1) / 2, 1)
     if pairs * p * (n**3 + n * p) > _LARGEST_ELIMINATION:
         return []
     return [
@@ -219,7 +219,9 @@ def slow_candidates(data: Table) -> list[str]:
 def _is_able(selector: Any, data: Table) -> bool:
     abilities = selector._abilities
     return bool(
-        (abilities.categorical or not data.categorical.any())
+        data.kind in abilities.targets
+        and selector._uses_target  # without the outcome nothing can leak
+        and (abilities.categorical or not data.categorical.any())
         and (abilities.missing or not data.has_missing)
         and (abilities.sparse or not data.is_sparse)
     )

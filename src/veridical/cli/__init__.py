@@ -13,6 +13,7 @@ import typer
 
 from veridical.cli import (
     audit,
+    choose,
     compare,
     data,
     discover,
@@ -63,6 +64,14 @@ app.command(
         "compare genes.csv --target tumour --cv 10x10 --out report.html",
     ),
 )(compare.compare)
+app.command(
+    "choose",
+    cls=Verb,
+    epilog=examples(
+        "choose genes.csv --target tumour --out report.html",
+        "choose genes.csv --target tumour --features 10,50 --correction bbc",
+    ),
+)(choose.choose)
 app.command(
     "discover",
     cls=Verb,

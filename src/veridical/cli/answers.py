@@ -11,6 +11,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical.report.views.audit import AuditSummary
+from veridical.report.views.choice import ChoiceSummary
 from veridical.report.views.comparison import ManySummary, Summary
 from veridical.report.views.correction import CorrectionSummary
 from veridical.report.views.discoveries import DiscoveriesSummary
@@ -143,6 +144,7 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
     "select": ((SelectionSummary,), True),
     "estimate": ((EstimatesSummary,), True),
     "compare": ((Summary, ManySummary), True),
+    "choose": ((ChoiceSummary,), True),
     "discover": ((DiscoveriesSummary,), True),
     "audit": ((AuditSummary,), True),
     "probabilities": ((CorrectionSummary,), True),
@@ -152,7 +154,7 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
     "study verify": ((StoreCheck,), False),
     "study export": ((StoreExport,), False),
     "study watch": ((StoreWatch,), False),
-    "data list": ((dict[str, Literal["source", "file"]],), False),
+    "data list": ((dict[str, Literal["source", "embedded", "file"]],), False),
     "data show": ((DataDescription,), False),
     "data fetch": ((Fetched,), False),
 }

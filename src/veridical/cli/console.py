@@ -62,7 +62,12 @@ def check_page(out: Path | None) -> None:
 
 
 def answer(
-    make: Callable[[], Made], out: Path | None, *, as_json: bool, notice: str | None
+    make: Callable[[], Made],
+    out: Path | None,
+    *,
+    as_json: bool,
+    notice: str | None,
+    show: Callable[[Made], None] | None = None,
 ) -> Made:
     """Make a record, write its report and print it.
 
@@ -76,6 +81,8 @@ def answer(
         Print JSON instead of tables.
     notice : str or None
         Note to print before the work.
+    show : callable, optional
+        Prints the record in place of tables.
     """
     from veridical import report
     from veridical._core.advice import for_the_command_line
@@ -86,7 +93,10 @@ def answer(
     with for_the_command_line():
         record = make()
     page = None if out is None else report.save(record, out)
-    _show(record, page, as_json=as_json)
+    if show is None or as_json:
+        _show(record, page, as_json=as_json)
+    else:
+        show(record)
     return record
 
 

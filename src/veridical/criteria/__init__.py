@@ -4,23 +4,36 @@ A *relevance* scores every feature for many training sets at once; a *redundancy
 similarity of every feature with a given one. Neither depends on the search.
 """
 
-from veridical.criteria.anova import AnovaRelevance, CorrelationRelevance
+from veridical.criteria.anova import (
+    AnovaRelevance,
+    CorrelationRelevance,
+    VarianceRelevance,
+)
 from veridical.criteria.information import InformationRelevance, UncertaintyRelevance
 from veridical.criteria.protocols import (
     PermutedRelevance,
     QuickRelevance,
     Relevance,
 )
-from veridical.criteria.relief import MultiSurfRelevance, ReliefRelevance
+from veridical.criteria.relief import (
+    MultiSurfRelevance,
+    RegressionReliefRelevance,
+    ReliefRelevance,
+)
+from veridical.criteria.survival import ConcordanceRelevance, CoxRelevance
 
 __all__ = [
     "AnovaRelevance",
+    "ConcordanceRelevance",
     "CorrelationRelevance",
+    "CoxRelevance",
     "InformationRelevance",
     "MultiSurfRelevance",
     "PermutedRelevance",
     "QuickRelevance",
+    "RegressionReliefRelevance",
     "Relevance",
     "ReliefRelevance",
     "UncertaintyRelevance",
+    "VarianceRelevance",
 ]

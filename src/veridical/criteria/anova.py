@@ -1,16 +1,23 @@
-"""Relevance from means and variances: the F ratio and correlation with the class."""
+"""Relevance from means and variances: the F ratio and correlation with the target."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical._core.targets import Classes
 from veridical.kernels.columns import map_blocks, sorted_indices
-from veridical.kernels.moments import tile_size, tile_variances
+from veridical.kernels.moments import MIN_SQUARES_SHARE, tile_size, tile_variances
+from veridical.kernels.regressions import (
+    block_regressions,
+    centre_target,
+    target_sums,
+)
 from veridical.kernels.statistics import f_ratio
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
@@ -19,6 +26,8 @@ from veridical.kernels.trainsets import TrainSets
 ROUNDING = 1e-13
 # The same for quick scores: below it a score has lost too many digits.
 QUICK = 1e-4
+# Training sets whose sums stay in the second-level cache.
+QUICK_SETS = 125
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,11 @@ class Variances:
     Parameters
     ----------
     weight : array of shape (S, K)
-        Weight of each class.
+        Weight of each class; of all samples, shape (S, 1), where there are no classes.
     within, between : arrays of shape (S, p)
-        Sums of squares within classes and between class means.
+        Sums of squares within classes and between class means; for a target of numbers
+        of the residuals and of the fitted values of a straight line. For survival
+        times *within* is the sum of squares about the mean, and *between* is 0.
     against : array of shape (S, K, p) or (S, 0, p)
         Sums between class k and all the rest, if computed.
     """
@@ -47,19 +58,26 @@ class Variances:
         ------
         InputError
             If sample weights sum to less than one sample per class: the F ratio has
-            negative degrees of freedom then.
+            negative degrees of freedom then. A straight line has as many parameters as
+            two classes.
         """
         n_classes = np.count_nonzero(self.weight, axis=1)[:, None]
+        if self.weight.shape[1] == 1:
+            n_classes = np.full_like(n_classes, 2)
         n_samples = self.weight.sum(axis=1)[:, None]
         if (n_samples < n_classes).any():
             s = int(np.argmax(n_samples < n_classes))
             raise InputError(
                 f"sample_weight sums to {n_samples[s, 0]:g}, but there are "
-                f"{n_classes[s, 0]} classes, and the F ratio takes weights for numbers "
-                "of samples; multiply the weights so that they sum to the number of "
-                "samples."
+                f"{n_classes[s, 0]} {self._parameters}, and the F ratio takes weights "
+                "for numbers of samples; multiply the weights so that they sum to the "
+                "number of samples."
             )
         return n_classes, n_samples
+
+    @property
+    def _parameters(self) -> str:
+        return "classes" if self.weight.shape[1] > 1 else "parameters of a line"
 
     def ratio(self) -> FloatArray:
         """Compute BSS/WSS of all classes at once, shape (S, p)."""
@@ -76,23 +94,58 @@ def variances(
 ) -> Variances:
     """Compute sums of squares within and between classes, to the last digit or two.
 
-    With `against`, also those of each class against the rest.
+    With `against`, also those of each class against the rest. For targets without
+    classes see :class:`Variances`.
     """
+    if data.kind == "numbers":
+        return _regressions(data, sets, n_threads)
     n_features, n_sets = data.values.shape[1], len(sets)
     X = sorted_indices(data.values)
-    weight = sets.class_counts(data.y, data.n_classes)
+    n_classes = max(data.n_classes, 1)
+    y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
+    weight = sets.class_counts(y, n_classes)
     within = np.empty((n_features, n_sets))
     between = np.empty((n_features, n_sets))
-    each = np.empty((n_features, n_sets, data.n_classes if against else 0))
-    step = min(tile_size(n_sets, data.n_classes), max(1, -(-n_features // n_threads)))
+    each = np.empty((n_features, n_sets, n_classes if against else 0))
+    step = min(tile_size(n_sets, n_classes), max(1, -(-n_features // n_threads)))
 
     def work(lo: int) -> None:
         hi = min(lo + step, n_features)
         parts = within[lo:hi], between[lo:hi], each[lo:hi]
-        tile_variances(X, lo, hi, data.y, weight, sets, *parts)
+        tile_variances(X, lo, hi, y, weight, sets, *parts)
 
     run(work, [(lo,) for lo in range(0, n_features, step)], n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
+
+
+def _regressions(data: Table, sets: TrainSets, n_threads: int) -> Variances:
+    """Compute the sums of squares of straight lines, for a target of numbers."""
+    n_features, n_sets = data.values.shape[1], len(sets)
+    z = centre_target(np.ascontiguousarray(data.as_numbers.values))
+    z_sums = target_sums(z, sets.counts)
+    # A set that leaves out an outlier of the target would lose digits.
+    alone = z_sums[:, 1, 0] < MIN_SQUARES_SHARE * float(z @ z)
+    weight = sets.counts.sum(axis=1, keepdims=True)
+    within, between = np.empty((2, n_features, n_sets))
+
+    def work(lo: int, hi: int, block: FloatArray) -> None:
+        block_regressions(
+            block,
+            z,
+            z_sums,
+            weight,
+            sets.counts,
+            sets.whole,
+            sets.start,
+            sets.where,
+            sets.change,
+            alone,
+            within[lo:hi],
+            between[lo:hi],
+        )
+
+    map_blocks(work, data.values, n_threads)
+    return Variances(weight, within.T, between.T, np.empty((n_sets, 0, n_features)))
 
 
 def _ratio(between: FloatArray, within: FloatArray) -> FloatArray:
@@ -112,7 +165,7 @@ def cap_infinite(relevance: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class AnovaRelevance:
-    """F ratio of a one-way analysis of variance.
+    """F ratio of a one-way analysis of variance, or of a straight line.
 
     Infinite for a feature that is constant within every class and differs between
     them; NaN for a constant feature.
@@ -134,6 +187,8 @@ class AnovaRelevance:
         Class sums are products of matrices, precise to about 1e-12 of the scores.
         """
         weights = np.ones(data.n_samples) if data.weights is None else data.weights
+        if data.kind == "numbers":
+            return _permuted_lines(data, orders, columns, weights, n_threads)
         labels = data.y[orders]
         members = [(labels == k) * weights for k in range(data.n_classes)]
         size = np.stack([member.sum(axis=1) for member in members])
@@ -164,6 +219,8 @@ class AnovaRelevance:
         self, data: Table, sets: TrainSets, n_threads: int
     ) -> FloatArray | None:
         """Return the F ratios to about 1e-10 of each; see `QuickRelevance`."""
+        if data.kind != "classes":
+            return None
         weight = sets.class_counts(data.y, data.n_classes)
         n_samples = weight.sum(axis=1)[:, None]
         present = np.count_nonzero(weight, axis=1)[:, None]
@@ -173,41 +230,76 @@ class AnovaRelevance:
         counts = [np.ascontiguousarray(sets.counts[:, own]) for own in rows]
         result = np.empty((len(sets), data.n_features))
 
+        degrees = (n_samples - present) / (present - 1)
+
+        def some(here: slice, values: Any, squared: Any, out: FloatArray) -> None:
+            within = sets.counts[here] @ squared
+            sums = np.zeros(within.shape)
+            between = np.zeros(within.shape)
+            for k, own in enumerate(rows):
+                part = counts[k][here] @ values[own]
+                sums += part
+                part *= part
+                part /= np.maximum(weight[here, k : k + 1], 1e-300)
+                between += part
+            within -= between
+            sums *= sums
+            sums /= n_samples[here]
+            between -= sums
+            vague = within < QUICK * (within + between)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                np.divide(between, within, out=out)
+            out *= degrees[here]
+            out[vague] = np.nan
+
         def work(lo: int, hi: int, block: FloatArray) -> None:
             values = np.ascontiguousarray(block.T, dtype=np.float64)
             values -= values.mean(axis=0)
-            squares = sets.counts @ values**2
-            sums = np.zeros((len(sets), hi - lo))
-            between = np.zeros((len(sets), hi - lo))
-            for k, own in enumerate(rows):
-                part = counts[k] @ values[own]
-                sums += part
-                part *= part
-                part /= np.maximum(weight[:, k], 1e-300)[:, None]
-                between += part
-            sums *= sums
-            sums /= n_samples
-            within = np.subtract(squares, between, out=squares)
-            between -= sums
-            vague = within < QUICK * (within + np.abs(between))
-            np.maximum(between, 0.0, out=between)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                np.divide(between, within, out=within)
-            within *= (n_samples - present) / (present - 1)
-            within[vague] = np.nan
-            result[:, lo:hi] = within
+            squared = values**2
+            for start in range(0, len(sets), QUICK_SETS):
+                here = slice(start, start + QUICK_SETS)
+                some(here, values, squared, result[here, lo:hi])
 
         map_blocks(work, data.values, n_threads)
         return result
 
 
+def _permuted_lines(
+    data: Table,
+    orders: IntArray,
+    columns: IntArray,
+    weights: FloatArray,
+    n_threads: int,
+) -> FloatArray:
+    """Return the F ratios of straight lines for numbers in other orders."""
+    z = data.as_numbers.values[orders]
+    n_samples = weights.sum()
+    z = z - (z @ weights / n_samples)[:, None]
+    spread = z**2 @ weights
+    part = data.permute(columns)
+    result = np.empty((len(orders), columns.size))
+
+    def work(lo: int, hi: int, block: FloatArray) -> None:
+        values = np.ascontiguousarray(block.T, dtype=np.float64)
+        values -= weights @ values / n_samples
+        values -= weights @ values / n_samples  # what rounding left of the mean
+        total = weights @ values**2
+        between = ((z * weights) @ values) ** 2 / spread[:, None]
+        within = np.maximum(total - between, 0.0)
+        within[within < ROUNDING * total] = 0.0
+        result[:, lo:hi] = f_ratio(between, within, 2, n_samples)
+
+    map_blocks(work, part.values, n_threads)
+    return result
+
+
 @dataclass(frozen=True)
 class CorrelationRelevance:
-    """Absolute correlation with the class, 0 for a constant feature.
+    """Absolute correlation with the target, 0 for a constant feature.
 
-    With two classes this is ``|r|`` between the feature and the class. With more it is
-    the mean of ``|r|`` with each class's indicator, weighted by the class shares (as
-    Weka's CorrelationAttributeEval does).
+    For a target of numbers, and with two classes, this is ``|r|`` between the feature
+    and the target. With more classes it is the mean of ``|r|`` with each class's
+    indicator, weighted by the class shares (as Weka's CorrelationAttributeEval does).
     """
 
     rtol: float = 1e-12
@@ -216,7 +308,7 @@ class CorrelationRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the correlations."""
         parts = variances(data, sets, n_threads, against=data.n_classes > 2)
-        if data.n_classes == 2:
+        if data.n_classes <= 2:
             squared = np.zeros_like(parts.between)
             total = parts.within + parts.between
             np.divide(parts.between, total, out=squared, where=parts.between > 0)
@@ -226,3 +318,22 @@ class CorrelationRelevance:
             squared = np.where(total > 0, parts.against / total, 0.0)
         share = parts.weight / parts.weight.sum(axis=1, keepdims=True)
         return np.einsum("sk,skp->sp", share, np.sqrt(np.minimum(squared, 1.0)))
+
+
+@dataclass(frozen=True)
+class VarianceRelevance:
+    """Variance of each feature, whatever the target."""
+
+    rtol: float = 1e-12
+    atol: float = 0.0
+
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return sums of squares about the mean, divided by the number of samples."""
+        parts = variances(_without_target(data), sets, n_threads)
+        return parts.within / parts.weight
+
+
+def _without_target(data: Table) -> Table:
+    """Return the table with a target that has no effect on the sums."""
+    nothing = np.zeros(len(data), dtype=np.intp)
+    return data.replace(target=Classes(nothing, np.zeros(1, dtype=np.intp), nothing))

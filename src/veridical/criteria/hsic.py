@@ -40,14 +40,22 @@ class LabelledRows:
         Number of samples, m.
     psi : array of shape (n_rows, n_classes)
         A vector per sample: 1/m_k for its class k, 1/(m_k − m) for the others. So
-        classes have the same weight whatever their size [1]_.
+        classes have the same weight whatever their size [1]_. For a target of numbers
+        the standardised number, shape (n_rows, 1).
+    gaussian : bool
+        Whether the kernel of the target is ``exp(−½ ‖psi − psi'‖²)``, rather than the
+        inner product of these vectors.
     """
 
-    def __init__(self, data: Table, counts: FloatArray) -> None:
+    def __init__(self, data: Table, counts: FloatArray, kernel: str = "linear") -> None:
         self.rows = np.flatnonzero(counts)
         self.counts = counts[self.rows]
         self.size = float(self.counts.sum())
         self._once = bool((self.counts == 1).all())
+        self.gaussian = data.kind == "numbers" and kernel == "rbf"
+        if data.kind == "numbers":
+            self.psi = self.to_unit_variance(data.as_numbers.values[None]).T
+            return
         y = data.y[self.rows]
         size = np.bincount(y, self.counts, minlength=data.n_classes)
         present = np.flatnonzero(size)
@@ -59,6 +67,13 @@ class LabelledRows:
         counted = block if self._once else block * self.counts
         return np.asarray(counted.sum(axis=1, keepdims=True))
 
+    def kernel(self, psi: FloatArray | None = None) -> FloatArray:
+        """Return the kernel of the target between all samples, or of some vectors."""
+        psi = self.psi if psi is None else psi
+        if self.gaussian:
+            return np.exp(-0.5 * (psi - psi.T) ** 2)
+        return psi @ psi.T
+
     def scale(self) -> float:
         """Compute the criterion of a kernel that equals the absolute label kernel.
 
@@ -67,7 +82,7 @@ class LabelledRows:
         m = self.size
         vectors, place = np.unique(self.psi, axis=0, return_inverse=True)
         size = np.bincount(place.ravel(), self.counts)
-        L = np.abs(vectors @ vectors.T)
+        L = np.abs(self.kernel(vectors))
         return float((size @ L @ size - size @ np.diag(L)) / (m * (m - 3)))
 
     def to_unit_variance(self, block: FloatArray) -> FloatArray:
@@ -105,12 +120,13 @@ def _linear_scores(Z: FloatArray, labels: LabelledRows) -> FloatArray:
 
 @dataclass(frozen=True)
 class HSICRelevance:
-    """Unbiased HSIC between each standardised feature and the class.
+    """Unbiased HSIC between each standardised feature and the target.
 
     Parameters
     ----------
     kernel : {"linear", "rbf"}
-        Kernel on the feature; the Gaussian one has ``gamma = 1/2``.
+        Kernel on the feature, and on a target of numbers; the Gaussian one has
+        ``gamma = 1/2``.
     """
 
     kernel: str = "linear"
@@ -118,8 +134,8 @@ class HSICRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the criterion, larger for more dependence."""
         result = np.empty((len(sets), data.values.shape[1]))
-        labels = [LabelledRows(data, counts) for counts in sets.counts]
-        L = [one.psi @ one.psi.T for one in labels] if self.kernel == "rbf" else []
+        labels = [LabelledRows(data, counts, self.kernel) for counts in sets.counts]
+        L = [one.kernel() for one in labels] if self.kernel == "rbf" else []
 
         def work(lo: int, hi: int, block: FloatArray) -> None:
             for s, one in enumerate(labels):
@@ -143,7 +159,7 @@ class GaussianWithout:
     """
 
     def __init__(self, data: Table, labels: LabelledRows, n_threads: int) -> None:
-        self._L = labels.psi @ labels.psi.T
+        self._L = labels.kernel()
         self._counts = labels.counts
         n_features = data.values.shape[1]
         self._Z = np.empty((n_features, labels.rows.size))

@@ -1,10 +1,15 @@
-"""Relevance in bits: information gain and symmetrical uncertainty."""
+"""Relevance in bits: information gain and symmetrical uncertainty.
+
+A target of numbers is cut into intervals that hold about the same number of training
+samples. These intervals are its classes, in every training set anew.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from numbers import Integral
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +29,8 @@ from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "samples"]
 
+TARGET_BINS = 4  # intervals of a target of numbers: quarters of the training samples
+
 
 def _counts_cuts(mdl_cost: MdlCost) -> bool:
     """Return whether the cost of a cut depends on the cuts rather than the samples."""
@@ -32,79 +39,124 @@ def _counts_cuts(mdl_cost: MdlCost) -> bool:
     return mdl_cost == "cuts"
 
 
+def target_classes(
+    data: Table, counts: FloatArray, n_bins: int
+) -> tuple[IntArray, int]:
+    """Return the classes of the target in one training set, and their number.
+
+    Parameters
+    ----------
+    data : Table
+        A target of classes, or of numbers, which is cut into intervals.
+    counts : array of shape (n_samples,)
+        How often each sample occurs in the training set, whole numbers.
+    n_bins : int
+        Number of intervals. Equal numbers are in one interval: that of the quantile in
+        the middle of them. So there may be fewer intervals.
+    """
+    if data.kind == "classes":
+        return data.y, data.n_classes
+    if not isinstance(n_bins, Integral) or isinstance(n_bins, bool) or n_bins < 2:
+        raise InputError(
+            f"target_bins={n_bins!r} must be a whole number of intervals, 2 or more."
+        )
+    values, place = np.unique(data.as_numbers.values, return_inverse=True)
+    at = np.bincount(place, counts, minlength=values.size).astype(np.int64)
+    total = np.cumsum(at)
+    # Twice the number of samples below the middle of the equal ones, as whole numbers.
+    bins = int(n_bins) * (2 * total - at) // (2 * total[-1])
+    _, codes = np.unique(np.minimum(bins, n_bins - 1), return_inverse=True)
+    return codes[place].astype(np.intp), int(codes.max()) + 1
+
+
 def gains(
-    data: Table, sets: TrainSets, n_threads: int, mdl_cost: MdlCost = "cuts"
+    data: Table,
+    sets: TrainSets,
+    n_threads: int,
+    mdl_cost: MdlCost = "cuts",
+    target_bins: int = TARGET_BINS,
 ) -> tuple[FloatArray, FloatArray]:
     """Compute information gain and symmetrical uncertainty with the class, each (S, p).
 
     Numeric features are cut into intervals by Fayyad and Irani's rule on the training
-    set itself; categorical features are not changed.
+    set itself; categorical features are not changed. A target of numbers is cut into
+    `target_bins` intervals.
     """
-    counts = sets.counts.astype(np.int32)
-    totals = sets.class_counts(data.y, data.n_classes).astype(np.int32)
-    return _gains(data, [data.y], counts, totals, n_threads, mdl_cost)
+    return _gains(data, _problems(data, sets, target_bins), n_threads, mdl_cost)
 
 
 def permuted_gains(
-    data: Table, orders: IntArray, n_threads: int, mdl_cost: MdlCost = "cuts"
+    data: Table,
+    orders: IntArray,
+    n_threads: int,
+    mdl_cost: MdlCost = "cuts",
+    target_bins: int = TARGET_BINS,
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the scores of all samples for outcomes in other orders, each (B, p)."""
     weights = np.ones(data.n_samples) if data.weights is None else data.weights
-    counts = weights[None].astype(np.int32)
-    labels = [np.ascontiguousarray(data.y[order]) for order in orders]
-    totals = np.stack(
-        [np.bincount(y, weights=weights, minlength=data.n_classes) for y in labels]
-    ).astype(np.int32)
-    return _gains(data, labels, counts, totals, n_threads, mdl_cost)
+    problems = [
+        _problem(data.permuted(order), weights[None], target_bins) for order in orders
+    ]
+    return _gains(data, problems, n_threads, mdl_cost)
+
+
+class _Problem(NamedTuple):
+    """Training sets with the same classes: these, their sizes, and the samples."""
+
+    y: IntArray
+    totals: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    by_row: NDArray[np.int32]
+
+
+def _problem(data: Table, counts: FloatArray, target_bins: int) -> _Problem:
+    """Return some training sets, whose classes are those of the first."""
+    y, n_classes = target_classes(data, counts[0], target_bins)
+    totals = counts @ (y[:, None] == np.arange(n_classes))
+    whole = counts.astype(np.int32)
+    by_row = np.ascontiguousarray(whole.T)
+    return _Problem(np.ascontiguousarray(y), totals.astype(np.int32), whole, by_row)
+
+
+def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_Problem]:
+    """Return all training sets: at once, or one by one if each has its intervals."""
+    if data.kind == "classes":
+        return [_problem(data, sets.counts, target_bins)]
+    return [
+        _problem(data, sets.counts[s : s + 1], target_bins) for s in range(len(sets))
+    ]
 
 
 def _gains(
-    data: Table,
-    labels: Sequence[IntArray],
-    counts: NDArray[np.int32],
-    totals: NDArray[np.int32],
-    n_threads: int,
-    mdl_cost: MdlCost,
+    data: Table, problems: Sequence[_Problem], n_threads: int, mdl_cost: MdlCost
 ) -> tuple[FloatArray, FloatArray]:
-    """Compute the scores of one outcome in many sets, or of many outcomes in one set.
-
-    `totals` has a row for every result.
-    """
+    """Compute the scores of the training sets of all problems, one after the other."""
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
-    n_results = len(totals)
-    by_row = np.ascontiguousarray(counts.T)
-    xlogx = xlogx_table(int(totals.sum(axis=1).max()))
-    gain = np.empty((n_features, n_results))
-    uncertainty = np.empty((n_features, n_results))
+    ends = np.cumsum([len(one.totals) for one in problems]).tolist()
+    xlogx = xlogx_table(max(int(one.totals.sum(axis=1).max()) for one in problems))
+    gain = np.empty((n_features, ends[-1]))
+    uncertainty = np.empty((n_features, ends[-1]))
     categorical = data.categorical
 
-    def parts() -> Iterator[tuple[IntArray, slice]]:
-        for b, y in enumerate(labels):
-            yield y, slice(b, b + 1) if len(labels) > 1 else slice(None)
+    def parts() -> Iterator[tuple[_Problem, slice]]:
+        for one, end in zip(problems, ends, strict=True):
+            yield one, slice(end - len(one.totals), end)
 
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
         order = sort_rows(block)
-        for y, here in parts():
-            g, u = np.empty((2, len(block), len(counts)))
+        for (y, totals, counts, by_row), here in parts():
+            g, u = np.empty((2, len(block), len(totals)))
             block_gains(
-                block,
-                order,
-                y,
-                totals[here],
-                counts,
-                by_row,
-                xlogx,
-                count_cuts,
-                g,
-                u,
+                block, order, y, totals, counts, by_row, xlogx, count_cuts, g, u
             )
             gain[where, here], uncertainty[where, here] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        for y, here in parts():
-            g, u = np.empty((2, len(block), len(counts)))
-            block_categorical_gains(block, n_values, y, data.n_classes, counts, g, u)
+        for (y, totals, counts, _), here in parts():
+            g, u = np.empty((2, len(block), len(totals)))
+            n_classes = totals.shape[1]
+            block_categorical_gains(block, n_values, y, n_classes, counts, g, u)
             gain[where, here], uncertainty[where, here] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
@@ -132,8 +184,15 @@ def cut_points(
 class _Discretizer:
     """Discretizes features of one training set; shared tables are made once."""
 
-    def __init__(self, data: Table, sets: TrainSets, s: int, mdl_cost: MdlCost) -> None:
-        self._y, self._n_classes = data.y, data.n_classes
+    def __init__(
+        self,
+        data: Table,
+        sets: TrainSets,
+        s: int,
+        mdl_cost: MdlCost,
+        target_bins: int = TARGET_BINS,
+    ) -> None:
+        self._y, self._n_classes = target_classes(data, sets.counts[s], target_bins)
         self._counts = sets.counts[s].astype(np.int32)
         self._xlogx = xlogx_table(int(self._counts.sum()))
         self._count_cuts = _counts_cuts(mdl_cost)
@@ -162,12 +221,13 @@ class InformationRelevance:
     """Information gain ``H(Y) − H(Y|X)`` of the discretised feature."""
 
     mdl_cost: MdlCost = "cuts"
+    target_bins: int = TARGET_BINS
     rtol: float = 0.0
     atol: float = 1e-12
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the gains in bits."""
-        return gains(data, sets, n_threads, self.mdl_cost)[0]
+        return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[0]
 
     def permuted_scores(
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
@@ -176,9 +236,9 @@ class InformationRelevance:
 
         Features are sorted once.
         """
-        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
-            0
-        ]
+        return permuted_gains(
+            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
+        )[0]
 
 
 class UncertaintyRelevance(InformationRelevance):
@@ -186,15 +246,15 @@ class UncertaintyRelevance(InformationRelevance):
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the uncertainties, between 0 and 1."""
-        return gains(data, sets, n_threads, self.mdl_cost)[1]
+        return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[1]
 
     def permuted_scores(
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
     ) -> FloatArray:
         """Return the uncertainties for outcomes in other orders."""
-        return permuted_gains(data.permute(columns), orders, n_threads, self.mdl_cost)[
-            1
-        ]
+        return permuted_gains(
+            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
+        )[1]
 
 
 class UncertaintyRedundancy:
@@ -214,6 +274,8 @@ class UncertaintyRedundancy:
         See `gains`.
     orders : dict, optional
         Rows of features sorted by value, shared by all training sets; filled here.
+    target_bins : int
+        See `gains`.
     """
 
     def __init__(
@@ -223,12 +285,13 @@ class UncertaintyRedundancy:
         s: int,
         mdl_cost: MdlCost,
         orders: dict[int, NDArray[np.int32]] | None = None,
+        target_bins: int = TARGET_BINS,
     ) -> None:
         self._data, self._weight = data, sets.counts[s]
         self._orders = {} if orders is None else orders
-        self._discretize = _Discretizer(data, sets, s, mdl_cost)
+        self._discretize = _Discretizer(data, sets, s, mdl_cost, target_bins)
         self._place = np.full(data.values.shape[1], -1, dtype=np.intp)
-        self._codes = np.empty((0, len(data.y)), dtype=np.int32)
+        self._codes = np.empty((0, len(data)), dtype=np.int32)
         self._sizes = np.empty(0, dtype=np.intp)
 
     def between(self, i: int, others: IntArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Relevance by neighbours: ReliefF and MultiSURF.
+"""Relevance by neighbours: ReliefF, RReliefF for numbers, and MultiSURF.
 
 Quick distances of all rows are computed once. A training set has other distances only
 in features whose range (or number of categories) changes when rows are left out, and
@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
+from veridical._core.targets import Numbers, Survival
+from veridical.criteria.survival import expected_quantiles
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.distance import (
     Precision,
@@ -36,6 +38,9 @@ from veridical.kernels.relief import (
     Samples,
     find_nearest,
     find_within,
+    find_within_by_target,
+    join,
+    merge_repeated,
 )
 from veridical.kernels.relief_sums import sum_mixed, sum_numeric
 from veridical.kernels.threads import run
@@ -125,9 +130,89 @@ class ReliefRelevance:
         sets = TrainSets.all_rows(data.n_samples, data.weights)
         return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
-    def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples of every class."""
         return find_nearest(problem, self.n_neighbors)
+
+
+@dataclass(frozen=True)
+class RegressionReliefRelevance:
+    """RReliefF weights, for a target of numbers or survival times.
+
+    With N_C, N_A and N_CA the sums over all samples and their neighbours of the
+    difference of the target, of the feature, and of the product of both, each times the
+    weight of the neighbour, the weight of a feature is
+    ``N_CA / N_C − (N_A − N_CA) / (m − N_C)`` [1]_. Survival times enter by their
+    expected quantiles.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of neighbours of each sample.
+    decay : float or None
+        The neighbour of rank r has a weight proportional to ``exp(−(r / decay)²)``;
+        None gives all the same weight.
+    queries, tick
+        As in :class:`ReliefRelevance`.
+
+    References
+    ----------
+    .. [1] M. Robnik-Šikonja & I. Kononenko, "Theoretical and empirical analysis of
+       ReliefF and RReliefF", Machine Learning 53 (2003).
+    """
+
+    n_neighbors: int = 10
+    decay: float | None = None
+    queries: FloatArray | None = None
+    rtol: float = 0.0
+    atol: float = 1e-12
+    tick: Callable[[], None] | None = None
+
+    precision: ClassVar[Precision] = np.float32
+    # Weights of pairs depend on the sum of differences, which differs between sets.
+    batch: ClassVar[int] = 1
+
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return the weights, between −1 and 1."""
+        return _Relief(data, sets, self, n_threads).weights()
+
+    def permuted_scores(
+        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
+    ) -> FloatArray:
+        """Return the weights of features that are independent of all else."""
+        sets = TrainSets.all_rows(data.n_samples, data.weights)
+        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
+
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
+        """Find the nearest samples; weight them by the differences of the target."""
+        first, second, negative = self._neighbours(problem)
+        weight, n_queries = -negative, float(problem.queries.sum())
+        own = target[problem.ids]
+        reach = float(own.max() - own.min())
+        differ = np.abs(target[first] - target[second]) / (reach if reach > 0 else 1.0)
+        total = float(weight @ differ)
+        rest = n_queries - total
+        gain = weight * differ / total if total > 0 else np.zeros(weight.size)
+        loss = weight * (1.0 - differ) / rest if rest > 0 else np.zeros(weight.size)
+        return NeighbourPairs(first, second, n_queries * (gain - loss))
+
+    def _neighbours(self, problem: Neighbourhood) -> NeighbourPairs:
+        """Find the neighbours, of all samples as if they were of one class."""
+        if self.decay is None:
+            return find_nearest(problem, self.n_neighbors)
+        # Each rank is the k nearest samples less the k − 1 nearest, so that equally far
+        # samples share the weights of their ranks.
+        n_near = int(min(self.n_neighbors, problem.counts.sum() - 1))
+        ranks = np.arange(1, n_near + 1)
+        share = np.exp(-((ranks / self.decay) ** 2))
+        share /= share.sum()
+        factor = ranks * (share - np.append(share[1:], 0.0))
+        found = [
+            one._replace(weight=one.weight * factor[k - 1])
+            for k in ranks.tolist()
+            for one in [find_nearest(problem, k)]
+        ]
+        return merge_repeated(join(found), problem.n_ids)
 
 
 @dataclass(frozen=True)
@@ -160,9 +245,26 @@ class MultiSurfRelevance:
         sets = TrainSets.all_rows(data.n_samples, data.weights)
         return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
-    def pairs(self, problem: Neighbourhood) -> NeighbourPairs:
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
         return find_within(problem)
+
+
+class RegressionMultiSurfRelevance(MultiSurfRelevance):
+    """MultiSURF weights for a target of numbers, as in skrebate.
+
+    Near samples whose targets differ by less than one standard deviation are hits, the
+    others misses.
+    """
+
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
+        """Find the samples within the radius, with similar and with other targets."""
+        own, counts = target[problem.ids], problem.counts
+        n = counts.sum()
+        centred = own - counts @ own / n
+        return find_within_by_target(
+            problem, target, float(np.sqrt(counts @ centred**2 / (n - 1)))
+        )
 
 
 def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
@@ -179,13 +281,15 @@ class _Relief:
         self,
         data: Table,
         sets: TrainSets,
-        relevance: ReliefRelevance | MultiSurfRelevance,
+        relevance: ReliefRelevance | RegressionReliefRelevance | MultiSurfRelevance,
         n_threads: int,
     ) -> None:
         self.X = _writeable(data.values)
-        self.rows = np.argsort(data.y, kind="stable")
-        self.y = data.y[self.rows]
-        self.n_classes = data.n_classes
+        y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
+        self.rows = np.argsort(y, kind="stable")
+        self.y = y[self.rows]
+        self.n_classes = max(data.n_classes, 1)
+        self.target = data.target
         self.counts = np.ascontiguousarray(sets.counts[:, self.rows])
         queries = sets.counts if relevance.queries is None else relevance.queries
         self.queries = np.ascontiguousarray(queries[:, self.rows], dtype=np.float64)
@@ -422,8 +526,19 @@ class _Relief:
                 here,
                 len(self.X),
                 n_threads,
-            )
+            ),
+            self._target_values(s),
         )
+
+    def _target_values(self, s: int) -> FloatArray:
+        """Return the target as numbers, by place in `rows`; of classes, the codes."""
+        if isinstance(self.target, Survival):
+            counts = np.empty(len(self.rows))
+            counts[self.rows] = self.counts[s]
+            return expected_quantiles(self.target, counts)[self.rows]
+        if isinstance(self.target, Numbers):
+            return self.target.values[self.rows]
+        return self.y.astype(np.float64)
 
     def _sum(
         self, batch: range, pairs: list[NeighbourPairs], result: FloatArray

@@ -1,4 +1,4 @@
-"""Weights of features in a linear support vector machine, as features are dropped."""
+"""Weights of features in linear support vector machines, as features are dropped."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import column_norms, cross_products, gram, row_products
-from veridical.kernels.duality import measure_svm
+from veridical.kernels.duality import measure_svm, put_at_bounds
+from veridical.kernels.interior import center, factor, solve_box
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
 
@@ -26,6 +27,14 @@ COPY_SHARE = 0.9
 RESUM_SHARE = 1e-3
 #: Rounding error of a weight, as a share of the largest weight a feature could have.
 WEIGHT_ROUNDING = 1e-11
+#: Gaps at which interior points stop; the next one is tried where it is not yet clear
+#: which multipliers are free.
+SVR_GAPS = (1e-8, 1e-12)
+#: Violation of the optimality conditions, in standard deviations of the target; below
+#: it the multipliers are optimal.
+SVR_VIOLATION = 1e-9
+#: The same as `WEIGHT_ROUNDING`, for what support vector regression leaves of a weight.
+SVR_ROUNDING = 1e-8
 
 
 class SVMWeights:
@@ -63,7 +72,6 @@ class SVMWeights:
         rows = np.flatnonzero(counts)
         all_rows = rows.size == counts.size
         self._X: Any = data.values if all_rows else data.values[rows]
-        y, bound = data.y[rows], C * counts[rows]
         self._features = np.arange(data.values.shape[1])
         self._present = np.ones(self._features.size, dtype=bool)
         self._sum_products()
@@ -75,14 +83,21 @@ class SVMWeights:
             )
         positive = self._norms[self._norms > 0]
         self.spread = float(positive.max() / positive.min()) if positive.size else 1.0
-        self._problems = []
-        for first, second in combinations(np.unique(y), 2):
-            members = np.flatnonzero((y == first) | (y == second))
-            sign = np.where(y[members] == first, 1.0, -1.0)
-            self._problems.append((members, sign, bound[members]))
+        self._problems = self._pairs_of_classes(data, rows, C * counts[rows])
         self.noise, self.gap = np.zeros(0), -1.0
         self._multipliers = [np.zeros(members.size) for members, _, _ in self._problems]
         self._weights = [np.zeros(self._features.size) for _ in self._problems]
+
+    def _pairs_of_classes(
+        self, data: Table, rows: IntArray, bound: FloatArray
+    ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+        """Return the samples of each pair of classes, their signs and bounds."""
+        y, problems = data.y[rows], []
+        for first, second in combinations(np.unique(y), 2):
+            members = np.flatnonzero((y == first) | (y == second))
+            sign = np.where(y[members] == first, 1.0, -1.0)
+            problems.append((members, sign, bound[members]))
+        return problems
 
     def scores(self, kept: IntArray) -> FloatArray:
         """Return Σ w² over the pairs of classes, for the features still there."""
@@ -171,3 +186,106 @@ class SVMWeights:
             self._norms = column_norms(self._X)
         self._trace = float(np.trace(self._G))
         self._exact_gram = None  # computed when it is needed
+
+
+class SVRWeights(SVMWeights):
+    """Squared weights of a linear support vector regression, for a target of numbers.
+
+    The target is standardized over the training set, so that `C` and epsilon have the
+    same meaning on every scale. The dual is that of a support vector machine with every
+    sample twice, once for errors above and once for errors below.
+
+    Parameters
+    ----------
+    data, counts, C
+        As in :class:`SVMWeights`.
+    epsilon : float
+        Errors up to it, in standard deviations of the target, cost nothing.
+    """
+
+    def __init__(
+        self, data: Table, counts: FloatArray, C: float, epsilon: float
+    ) -> None:
+        super().__init__(data, counts, C)
+        rows = np.flatnonzero(counts)
+        y, self._bound = data.as_numbers.values[rows], C * counts[rows]
+        weight = counts[rows] / counts[rows].sum()
+        if not sparse.issparse(self._X):
+            # The multipliers balance, so means have no effect but rounding. A constant
+            # feature is exactly 0 then.
+            shifted = self._X.astype(np.float64) - self._X[0]
+            self._X = shifted - weight @ shifted
+            self._sum_products()
+        centred = y - weight @ y
+        self._target = centred / np.sqrt(weight @ centred**2)
+        self._epsilon = epsilon
+        self.gap = 0.0
+
+    def _pairs_of_classes(
+        self, data: Table, rows: IntArray, bound: FloatArray
+    ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
+        return []
+
+    def scores(self, kept: IntArray) -> FloatArray:
+        """Return w² of the features still there."""
+        self._keep_only(kept)
+        here = np.searchsorted(self._features, kept)
+        multipliers = self._solve()
+        weight = cross_products(self._X, multipliers)[here]
+        error = SVR_ROUNDING * float(np.linalg.norm(multipliers)) * self._norms[here]
+        self.noise = (2.0 * np.abs(weight) + error) * error
+        return weight**2
+
+    def _solve(self) -> FloatArray:
+        """Return the multipliers: interior points find which are free."""
+        centred = center(self._G)
+        size = float(np.diag(centred).mean())
+        if not size > 0.0:
+            return np.zeros(len(self._target))
+        centred /= size
+        n, bound = len(self._target), np.tile(self._bound * size, 2)
+        sign = np.repeat([1.0, -1.0], n)
+        cost = self._epsilon - sign * np.tile(self._target, 2)
+        Z = np.tile(factor(centred)[0], (2, 1))
+        for gap in SVR_GAPS:
+            gram = np.tile(centred, (2, 2))
+            found = solve_box(gram, Z, sign, bound, gap, cost)
+            a = put_at_bounds(*found, bound)
+            multipliers = (a[:n] - a[n:]) / size
+            exact = self._polish(multipliers)
+            if exact is not None:
+                return exact
+        return multipliers
+
+    def _polish(self, multipliers: FloatArray) -> FloatArray | None:
+        """Solve for the free multipliers; None if the solution is not optimal.
+
+        Copies of a sample can share their multiplier in many ways; the smallest change
+        is taken, and the weights are the same.
+        """
+        G, bound, epsilon = self._G, self._bound, self._epsilon
+        size = np.abs(multipliers)
+        free = np.flatnonzero((size > 0) & (size < bound * (1.0 - 1e-12)))
+        if not free.size:
+            return None
+        sign = np.sign(multipliers)
+        margin = self._target - epsilon * sign
+        held = multipliers.copy()
+        held[free] = 0.0
+        system = np.ones((free.size + 1, free.size + 1))
+        system[:-1, :-1], system[-1, -1] = G[np.ix_(free, free)], 0.0
+        wanted = np.append(margin[free] - G[free] @ held, -held.sum())
+        known = np.append(multipliers[free], 0.0)
+        change = np.linalg.lstsq(system, wanted - system @ known, rcond=None)[0]
+        found = held
+        found[free] = (known + change)[:-1]
+        error = self._target - G @ found - change[-1]
+        inside = np.abs(found) <= bound * (1.0 + 1e-12)
+        same_side = found * sign >= 0.0
+        # Errors of samples at zero lie within epsilon, at a bound beyond it.
+        violation = np.where(sign == 0, np.abs(error) - epsilon, epsilon - error * sign)
+        violation[free] = np.abs(violation[free])
+        fits = bool(
+            inside.all() and same_side.all() and violation.max() < SVR_VIOLATION
+        )
+        return found if fits else None

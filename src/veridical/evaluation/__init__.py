@@ -1,6 +1,7 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._core.publishing import publish_classes
+from veridical._core.records import DataSummary, Interval
 from veridical._core.scoring import Score, ScoreInfo, make_score
 from veridical._core.splits import (
     CompleteCV,
@@ -12,6 +13,8 @@ from veridical._core.splits import (
     Resubstitution,
 )
 from veridical.evaluation.bootstrap import Bootstrap632
+from veridical.evaluation.choices import Candidate, Choice, Signature, StandIn
+from veridical.evaluation.choosing import choose
 from veridical.evaluation.correcting import correction
 from veridical.evaluation.engine import Evaluation, Procedure, Ranked, evaluate
 from veridical.evaluation.estimating import estimate
@@ -32,6 +35,7 @@ from veridical.evaluation.records import (
     SelectedFeature,
     Selection,
 )
+from veridical.evaluation.search_cv import SelectionSearchCV
 from veridical.evaluation.selecting import select
 from veridical.evaluation.trust import default_interval
 
@@ -40,16 +44,20 @@ __all__ = [
     "Bin",
     "Bootstrap632",
     "CalibrationTable",
+    "Candidate",
+    "Choice",
     "ClassResult",
     "CompleteCV",
     "Correction",
     "Coverage",
     "CrossValidation",
+    "DataSummary",
     "Dependence",
     "Estimate",
     "Estimates",
     "Evaluation",
     "Holdout",
+    "Interval",
     "LeaveOut",
     "Method",
     "NestedCV",
@@ -62,8 +70,12 @@ __all__ = [
     "ScoreInfo",
     "SelectedFeature",
     "Selection",
+    "SelectionSearchCV",
+    "Signature",
+    "StandIn",
     "calibration_table",
     "calibration_tables",
+    "choose",
     "corrected_t",
     "correction",
     "default_interval",

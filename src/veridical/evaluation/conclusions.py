@@ -8,6 +8,7 @@ from veridical._core.defaults import CONFIDENCE
 from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical._core.text import capitalized, shortened
+from veridical.evaluation.choices import Choice
 from veridical.evaluation.notes import is_doubt
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import (
@@ -26,11 +27,14 @@ INTERVAL_NAMES = {
     "corrected-t": "corrected t",
     "nested": "nested cross-validation",
     "wilson": "Wilson",
+    "cluster-wilson": "Wilson (groups)",
 }
 #: What the interval of an accuracy is, by its kind; "" where there is none.
 INTERVALS = {
     "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
+    "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
+    "does not account for training sets that overlap",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
     "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
@@ -230,8 +234,8 @@ def conclude_selection(record: Selection) -> Conclusion:
     bounds = " (no interval)"
     if math.isfinite(found.low):
         bounds = f" ({scoring.write_range(found.low, found.high)}"
-        if scoring.is_accuracy and record.coverage is not None:
-            bounds += f", measured coverage {write_coverage(record.coverage)}"
+        if record.score_coverage is not None:
+            bounds += f", measured coverage {write_coverage(record.score_coverage)}"
         bounds += ")"
     reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
     rest = f"the {scoring.write(share)} of {GUESSING}"
@@ -302,3 +306,37 @@ def predicts_its_error(table: CalibrationTable) -> bool:
 def two_standard_errors(table: CalibrationTable) -> float:
     """Return two standard errors of the error rate, which is taken as 1 % at least."""
     return 2 * math.sqrt(max(table.error * (1 - table.error), 0.01) / table.n)
+
+
+# -- choices ---------------------------------------------------------------------------
+
+
+def conclude_choice(record: Choice) -> Conclusion:
+    """Write how good the chosen candidate is, and whether it beats guessing."""
+    scoring, winner = record.scoring, record.winner
+    low, high = record.interval()
+    reached = f"{scoring.full_label} {scoring.write(record.score)}"
+    claim = (
+        f"{capitalized(shortened(winner.label))} is the best of "
+        f"{count(len(record.found), 'candidate')}; expect {reached} on new samples "
+        f"(95 % interval {scoring.write_range(low, high)}), not the "
+        f"{scoring.write(record.naive_score)} of its cross-validation"
+    )
+    if record.is_partial:
+        return Conclusion(
+            "care",
+            f"{claim}. This is a partial answer: the search was stopped after "
+            f"{len(record.found)} of {record.n_planned} candidates.",
+        )
+    chance = scoring.chance
+    if chance is None:
+        return Conclusion("open", f"{claim}.")
+    nearest = low if scoring.greater_is_better else high
+    if winner.n_features and scoring.is_better(nearest, chance):
+        return Conclusion("yes", f"{claim}.")
+    what = _MAJORITY if scoring.is_accuracy else GUESSING
+    return Conclusion(
+        "open",
+        f"{claim}. That is not shown to be better than {what} "
+        f"({scoring.write(chance)}).",
+    )

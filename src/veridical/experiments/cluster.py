@@ -11,7 +11,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from tempfile import TemporaryDirectory
@@ -112,6 +112,12 @@ class Cluster:
                 _start_forks(study, stack)
             client = self._connect(stack)
             yield from _Submitter(client, settings, self._n_own).run(tasks, stop)
+
+    @contextmanager
+    def client(self) -> Iterator[Any]:
+        """Connect to the cluster, or start one, for the duration of a block."""
+        with ExitStack() as stack:
+            yield self._connect(stack)
 
     @property
     def _n_own(self) -> int:

@@ -289,10 +289,11 @@ class _Box:
     signed: FloatArray
     y: FloatArray
     c: FloatArray
+    cost: FloatArray
 
     @property
     def linear_cost(self) -> FloatArray:
-        return np.append(-np.ones(len(self.y)), 0.0)
+        return np.append(self.cost, 0.0)
 
     @property
     def limit(self) -> FloatArray:
@@ -355,16 +356,19 @@ def solve_box(
     y: FloatArray,
     c: FloatArray,
     tolerance: float = ROUGH_GAP,
+    cost: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Solve the dual of a support vector machine: a, its multipliers, slacks.
 
-    The multipliers of ``a ≥ 0`` are the surplus of samples over their margin.
+    The multipliers of ``a ≥ 0`` are the surplus of samples over their margin. `cost` is
+    the linear part of the objective, −1 by default.
 
     The cost of a step is O(n rank²), or O(n³) where the rank is large.
     """
     n = len(y)
     Q = np.empty((0, 0)) if 2 * Z.shape[1] < n else gram * np.multiply.outer(y, y)
-    program = _Box(Q, np.asfortranarray(y[:, None] * Z), y, c)
+    cost = -np.ones(n) if cost is None else cost
+    program = _Box(Q, np.asfortranarray(y[:, None] * Z), y, c, cost)
     start = np.minimum(c / 2, 1.0 / max(float(np.diag(gram).max()), 1e-300))
     s = np.concatenate([start, c - start])
     point = follow(program, np.append(start, 0.0), s, np.ones(2 * n), tolerance)

@@ -66,7 +66,7 @@ MIN_TILE, MAX_TILE = 16, 512
 
 
 @njit(cache=True, nogil=True)
-def _origin(x: FloatArray) -> float:
+def exact_origin(x: FloatArray) -> float:
     """Find a value that can be subtracted from all others without rounding, or 0.
 
     Where every value lies between half and twice the first, differences from it are
@@ -80,7 +80,7 @@ def _origin(x: FloatArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _rescale(x: FloatArray) -> None:
+def rescale(x: FloatArray) -> None:
     """Scale numbers whose squares would overflow to about 1, by a power of two.
 
     All results are ratios of two sums, so that the scale has no effect.
@@ -108,7 +108,7 @@ def _sum_alone(
     for t in range(x.size):
         if count[rows[t]] == 0:
             own[t] = 0.0
-    _rescale(own)
+    rescale(own)
     sums[:] = 0.0
     squares[:] = 0.0
     for t in range(x.size):
@@ -145,8 +145,8 @@ def _sum_features(
     for j in range(squares.shape[2]):
         x = values[end[j] : end[j + 1]].copy()
         if x.size == y.size:
-            x -= _origin(x)
-        _rescale(x)
+            x -= exact_origin(x)
+        rescale(x)
         for t in range(x.size):
             v, i = x[t], rows[end[j] + t]
             k = y[i]
@@ -246,7 +246,7 @@ def _add_whole(
 
 
 @njit(cache=True, nogil=True)
-def _minus_mean_square(
+def minus_mean_square(
     high: float, low: float, a: float, b: float, n: float
 ) -> tuple[float, float]:
     """Compute ``(high + low) − (a + b)² / n`` without cancellation."""
@@ -280,11 +280,11 @@ def _fill_variances(
                     n += weight[s, k]
                     a, b = sums[0, s, k, j], sums[1, s, k, j]
                     all_high, all_low = add(all_high, all_low, a, b)
-                    in_high, in_low = _minus_mean_square(
+                    in_high, in_low = minus_mean_square(
                         in_high, in_low, a, b, weight[s, k]
                     )
             noise = PAIR_ROUNDING * n * high
-            high, low = _minus_mean_square(high, low, all_high, all_low, n)
+            high, low = minus_mean_square(high, low, all_high, all_low, n)
             wss = in_high + in_low
             within[j, s] = wss if wss > noise else 0.0
             bss_high, bss_low = add(high, low, -in_high, -in_low)
@@ -365,7 +365,7 @@ def tile_variances(
     for s, j in np.argwhere(alone).tolist():
         x, rows, _ = _stored(X, lo + j, lo + j + 1)
         if x.size == len(y):
-            x -= _origin(x)
+            x -= exact_origin(x)
         own, own_squares = np.empty((2, n_classes)), np.empty(2)
         _sum_alone(x, rows, y, sets.counts[s], own, own_squares)
         sums[:, s, :, j], squares[:, s, j] = own, own_squares
@@ -386,7 +386,7 @@ def _sum_tile(
 
 
 def _origins(X: Any) -> FloatArray:
-    """Return what is subtracted from each feature of a tile: `_origin` of all rows."""
+    """Return `exact_origin` of all rows, for each feature of a tile."""
     first = X[0].astype(np.float64)
     low, high = np.minimum(first / 2, 2 * first), np.maximum(first / 2, 2 * first)
     near = np.ones(len(first), dtype=np.bool_)

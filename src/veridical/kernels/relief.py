@@ -264,7 +264,8 @@ def _make_candidates(n: int) -> _Candidates:
 @njit(cache=True, nogil=True)
 def _enlarge(values: Any, size: int) -> Any:
     more = np.empty(size, dtype=values.dtype)
-    more[: values.size] = values
+    for i in range(values.size):
+        more[i] = values[i]
     return more
 
 
@@ -436,7 +437,7 @@ def _find_within(
 
 
 @njit(cache=True, nogil=True)
-def _merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
+def merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
     """Sum the weights of pairs that occur twice; order pairs by their first sample."""
     found = pairs.weight.size
     start = np.zeros(n + 1, dtype=np.intp)
@@ -478,7 +479,7 @@ def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> NeighbourPairs:
     pieces = spans(len(problem.D), 1 if n_threads == 1 else 4 * n_threads, 16)
     run(work, pieces, n_threads)
     parts = [found[lo] for lo, _ in pieces]
-    return _merge_repeated(join(parts), problem.n_ids)
+    return merge_repeated(join(parts), problem.n_ids)
 
 
 def find_nearest(problem: Neighbourhood, k: int) -> NeighbourPairs:
@@ -493,3 +494,41 @@ def find_within(problem: Neighbourhood) -> NeighbourPairs:
     D, error, counts, _, bounds, samples, ids, *_ = problem
     fixed = D, error, counts, bounds, samples, ids
     return _gather(_find_within, fixed, problem)
+
+
+@njit(cache=True, nogil=True)
+def _mark_near(
+    D: QuickArray, error: float, counts: FloatArray, samples: Samples, near: Any
+) -> None:
+    """Mark in row i of `near` the samples within the radius of sample i."""
+    exact, others = np.empty(counts.size), counts.copy()
+    for i in range(counts.size):
+        others[i] -= 1.0
+        _is_near(i, D[i], error, others, samples, exact, near[i])
+        others[i] += 1.0
+
+
+def find_within_by_target(
+    problem: Neighbourhood, target: FloatArray, reach: float
+) -> NeighbourPairs:
+    """Find the neighbour pairs of MultiSURF where the target is a number.
+
+    Near samples whose targets differ by less than `reach` are hits, the others misses.
+    `target` is indexed by the ids of the samples.
+    """
+    near = np.empty(problem.D.shape, dtype=np.bool_)
+    _mark_near(problem.D, problem.error, problem.counts, problem.samples, near)
+    own = target[problem.ids]
+    others = np.where(near, problem.counts, 0.0)
+    others[np.diag_indices(len(own))] -= np.diag(near)
+    hit = np.abs(own[:, None] - own) < reach
+    weight = np.zeros(near.shape)
+    for part, sign in ((hit, -1.0), (~hit, 1.0)):
+        inside = np.where(part, others, 0.0)
+        size = inside.sum(axis=1, keepdims=True)
+        weight += sign * np.divide(inside, size, out=inside, where=size > 0)
+    weight *= problem.counts[:, None]
+    both = np.triu(weight + weight.T, 1)
+    first, second = np.nonzero(both)
+    ids = problem.ids
+    return NeighbourPairs(ids[first], ids[second], both[first, second])

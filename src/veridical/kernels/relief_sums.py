@@ -42,7 +42,8 @@ def _number_pairs(
         n, -1, dtype=np.intp
     )  # number of the last pair with that second
     place = np.zeros(ends.size, dtype=np.intp)
-    place[1:] = ends[:-1]
+    for s in range(1, ends.size):
+        place[s] = ends[s - 1]
     n_pairs = 0
     for i in range(n):
         here = n_pairs

@@ -16,9 +16,16 @@ from veridical.selection._predictor_sets import (
     size_averaged_accuracy,
 )
 from veridical.selection._prioritization import DifferentialPrioritization
+from veridical.selection._reading import selectors_for
 from veridical.selection._relieff import ReliefF
+from veridical.selection._survival import Concordance, CoxScore
 from veridical.selection._svmrfe import SVMRFE
-from veridical.selection._univariate import AnovaF, Correlation, InformationGain
+from veridical.selection._univariate import (
+    AnovaF,
+    Correlation,
+    InformationGain,
+    Variance,
+)
 
 #: Selectors by the name the command line knows them by. Command line, messages, docs,
 #: benchmarks and tests are derived from this table and from what the classes declare.
@@ -33,6 +40,9 @@ SELECTORS: dict[str, type[Selector]] = {
     "ddp": DifferentialPrioritization,
     "hsic": HSIC,
     "svm-rfe": SVMRFE,
+    "cox-score": CoxScore,
+    "concordance": Concordance,
+    "variance": Variance,
 }
 
 __all__ = [
@@ -42,17 +52,21 @@ __all__ = [
     "SELECTORS",
     "SVMRFE",
     "AnovaF",
+    "Concordance",
     "Correlation",
+    "CoxScore",
     "DifferentialPrioritization",
     "ExpressionFilter",
     "InformationGain",
     "MDLDiscretizer",
     "MultiSURF",
     "ReliefF",
+    "Variance",
     "best_alpha",
     "class_accuracy",
     "class_relevance",
     "count_class_features",
+    "selectors_for",
     "size_averaged_accuracy",
 ]
 

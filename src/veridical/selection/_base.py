@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -68,6 +68,8 @@ class Selector(SelectorMixin, BaseEstimator):
 
     _abilities: ClassVar[Abilities] = Abilities()
     _cost: ClassVar[Cost]
+    #: Whether the ranking depends on the target.
+    _uses_target: ClassVar[bool] = True
     #: Whether scores of some features cost less than scores of all.
     scores_apart: ClassVar[bool] = False
 
@@ -88,7 +90,9 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             The training data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target: class labels; for selectors that read them numbers, or events
+            and times as a structured array or a frame. Whole numbers are classes,
+            unless they are floats with more than 20 values of which many are rare.
         sample_weight : array-like of shape (n_samples,), optional
             How often each sample counts: the result for whole numbers is that of
             repeating the samples, and a sample of weight 0 is left out. Selectors that
@@ -117,7 +121,7 @@ class Selector(SelectorMixin, BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
             All the data.
         y : array-like of shape (n_samples,)
-            The class labels.
+            The target, as in `fit`.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
         sample_weight : array-like of shape (n_samples,), optional
@@ -146,7 +150,6 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        self._refuse_groups()
         return self._rank_sets(table, train_sets, self._accept)
 
     def lead_table(
@@ -170,7 +173,7 @@ class Selector(SelectorMixin, BaseEstimator):
             method would drop, and those whose score is not above 0, are left out.
         """
         self._refuse_groups()
-        indices = read_train_sets(train_sets, table.y, table.weights)
+        indices = read_train_sets(train_sets, table.target, table.weights)
         if not indices:
             return []
         table = self._accept(table)
@@ -242,7 +245,7 @@ class Selector(SelectorMixin, BaseEstimator):
         accept: Callable[[Table], Table] = lambda table: table,
     ) -> list[IntArray]:
         """Rank the features on each training set of a table that `accept` adapts."""
-        indices = read_train_sets(train_sets, table.y, table.weights)
+        indices = read_train_sets(train_sets, table.target, table.weights)
         if not indices:
             return []
         table = accept(table)
@@ -269,24 +272,23 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def fit_table(self, table: Table) -> Self:
         """Fit on a table that has been read already; its weights are used."""
-        self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
-        self.classes_ = table.classes
+        self._store_classes(table)
         return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _refuse_groups(self) -> None:
-        """Raise if there are groups or features to keep.
-
-        Verbs permute the features and count the leading features of an order, so that
-        indices of features and numbers of groups would mean something else.
-        """
-        if self.keep is not None or self.feature_groups is not None:
+        """Raise if there are groups or features to keep: scores are of single ones."""
+        if self.has_groups:
             raise InputError(
-                f"{type(self).__name__} has keep or feature_groups, which the verbs do "
-                "not support; fit it by itself, or evaluate a Pipeline with it by "
-                "sklearn.model_selection.cross_validate."
+                f"{type(self).__name__} has keep or feature_groups, but here every "
+                "feature is scored by itself; leave them out."
             )
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether some features are always selected, or selected together."""
+        return self.keep is not None or self.feature_groups is not None
 
     def _accept(self, table: Table) -> Table:
         """Adapt a table to the abilities; raise if that is not possible."""
@@ -392,8 +394,15 @@ class Selector(SelectorMixin, BaseEstimator):
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read(self, X, y, self._abilities, chosen, sample_weight)
-        self.classes_ = data.classes
+        self._store_classes(data)
         return data
+
+    def _store_classes(self, data: Table) -> None:
+        """Store the classes, where the target has any."""
+        if data.kind == "classes":
+            self.classes_ = data.classes
+        elif hasattr(self, "classes_"):
+            del self.classes_
 
     @property
     def _n_threads(self) -> int:
@@ -406,6 +415,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
+        tags.target_tags.positive_only = self._abilities.targets == ("survival",)
         tags.input_tags.allow_nan = self._abilities.missing
         tags.input_tags.sparse = self._abilities.sparse
         tags.input_tags.categorical = self._abilities.categorical
@@ -448,13 +458,17 @@ class ScoreSelector(Selector):
     """A selector that sorts features by a relevance."""
 
     @abstractmethod
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         """Return the relevance of features in these training sets."""
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
+        return self._rank_by(relevance, relevance.scores(data, sets, self._n_threads))
+
+    def _rank_by(self, relevance: Relevance, scores: FloatArray) -> list[Ranking]:
+        """Sort the features by scores of every training set."""
         return rank_by_score(
-            relevance.scores(data, sets, self._n_threads),
+            scores,
             rtol=relevance.rtol,
             atol=relevance.atol,
             n_threads=self._n_threads,
@@ -462,7 +476,7 @@ class ScoreSelector(Selector):
 
     def _score(self, data: Table, orders: IntArray, columns: IntArray) -> FloatArray:
         sets = TrainSets.all_rows(data.n_samples, data.weights)
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         if isinstance(relevance, PermutedRelevance):
             return relevance.permuted_scores(data, orders, columns, self._n_threads)
         if self.scores_apart:
@@ -473,7 +487,7 @@ class ScoreSelector(Selector):
         return np.concatenate(each)[:, columns]
 
     def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
-        relevance = self._relevance(sets)
+        relevance = self._relevance(data, sets)
         tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
         if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
             scores = relevance.scores(data, sets, self._n_threads)
@@ -498,21 +512,20 @@ def _lead_quickly(
     if vague.size:
         part = data.permute(vague)
         scores[:, vague] = relevance.scores(part, sets, n_threads)
-    unclear = [s for s, row in enumerate(scores) if not _is_clear(row, n_features)]
-    if unclear:
+    unclear = np.flatnonzero(~_are_clear(scores, n_features))
+    if unclear.size:
         some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
         scores[unclear] = relevance.scores(data, some, n_threads)
     return lead_by_score(scores, n_features, **tolerance)
 
 
-def _is_clear(scores: FloatArray, n_features: int) -> bool:
-    """Return whether the first features do not depend on the last digits."""
+def _are_clear(scores: FloatArray, n_features: int) -> BoolArray:
+    """Return for each row whether its first features do not depend on rounding."""
+    if n_features >= scores.shape[1]:
+        return np.ones(len(scores), dtype=np.bool_)
+    place = scores.shape[1] - n_features
     known = np.where(np.isnan(scores), -np.inf, scores)
-    if n_features >= known.size:
-        return True
-    place = known.size - n_features
-    around = np.partition(known, (place - 1, place))
-    below, above = around[place - 1], around[place]
-    if not np.isfinite(above) or above <= 0:
-        return not np.isfinite(above)
-    return bool(above - below > QUICK_ERROR * above + QUICK_ERROR)
+    around = np.partition(known, (place - 1, place), axis=1)
+    below, above = around[:, place - 1], around[:, place]
+    with np.errstate(invalid="ignore"):
+        return above - below > QUICK_ERROR * np.abs(above) + QUICK_ERROR

@@ -40,6 +40,9 @@ class FCBF(Selector):
         Only features with a larger symmetrical uncertainty can be accepted.
     mdl_cost : {"cuts", "samples"}, default="cuts"
         As in :class:`InformationGain`.
+    target_bins : int, default=4
+        Intervals of equal frequency into which a target of numbers is cut, as in
+        :class:`InformationGain`.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
@@ -82,7 +85,12 @@ class FCBF(Selector):
     7
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
+    _abilities: ClassVar = Abilities(
+        categorical=True,
+        missing=True,
+        weights="whole",
+        targets=("classes", "numbers"),
+    )
     _cost: ClassVar = Cost(
         "n log n p, then pairs of relevant features: n × pairs", power=1
     )
@@ -93,6 +101,7 @@ class FCBF(Selector):
         *,
         threshold: float = 0.0,
         mdl_cost: MdlCost = "cuts",
+        target_bins: int = 4,
         categorical_features: Any = "from_dtype",
         keep: Any = None,
         feature_groups: Any = None,
@@ -101,6 +110,7 @@ class FCBF(Selector):
         self.n_features_to_select = n_features_to_select
         self.threshold = threshold
         self.mdl_cost = mdl_cost
+        self.target_bins = target_bins
         self.categorical_features = categorical_features
         self.keep = keep
         self.feature_groups = feature_groups
@@ -113,13 +123,15 @@ class FCBF(Selector):
                 f"threshold={threshold!r} must be a number below 1, which no "
                 "symmetrical uncertainty exceeds."
             )
-        relevance = UncertaintyRelevance(self.mdl_cost)
+        relevance = UncertaintyRelevance(self.mdl_cost, self.target_bins)
         orders: dict[int, NDArray[np.int32]] = {}
         groups = self._groups(data)
         return [
             predominance(
                 scores,
-                UncertaintyRedundancy(data, sets, s, self.mdl_cost, orders).between,
+                UncertaintyRedundancy(
+                    data, sets, s, self.mdl_cost, orders, self.target_bins
+                ).between,
                 threshold=self.threshold,
                 atol=relevance.atol,
                 keep=None if groups is None else groups.kept_features,

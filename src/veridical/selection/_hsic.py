@@ -20,9 +20,9 @@ from veridical.selection._reading import Abilities
 
 
 class HSIC(Selector):
-    """Rank features by kernel dependence on the class.
+    """Rank features by kernel dependence on the target.
 
-    The Hilbert–Schmidt independence criterion is zero only if feature and class are
+    The Hilbert–Schmidt independence criterion is zero only if feature and target are
     independent, for a Gaussian kernel whatever the kind of dependence. With a backward
     search (BAHSIC [1]_) it evaluates features together. Cost: one pass over X for the
     linear kernel, O(n² p) for the Gaussian one, and about ten times that backward.
@@ -59,7 +59,10 @@ class HSIC(Selector):
     Notes
     -----
     Labels enter as vectors of 1/m_k for the own class and 1/(m_k − m) for the others,
-    so that small classes count as much as large ones.
+    so that small classes count as much as large ones. A target of numbers is
+    standardised and has the kernel of the features: with the linear kernel the
+    criterion is the squared correlation, less what chance adds to it, and only the
+    Gaussian kernel finds other relations than linear ones.
 
     Sample weights must be whole numbers, because the unbiased criterion counts pairs of
     samples, copies of one sample included.
@@ -79,7 +82,7 @@ class HSIC(Selector):
     array([2])
     """
 
-    _abilities: ClassVar = Abilities(weights="whole")
+    _abilities: ClassVar = Abilities(weights="whole", targets=("classes", "numbers"))
     _cost: ClassVar = Cost("n p", power=1)
 
     def __init__(
@@ -114,7 +117,9 @@ class HSIC(Selector):
         scores = HSICRelevance(self.kernel).scores(data, sets, self._n_threads)
         rankings = [
             rank_by_score(
-                row[None], rtol=0.0, atol=1e-11 * LabelledRows(data, counts).scale()
+                row[None],
+                rtol=0.0,
+                atol=1e-11 * LabelledRows(data, counts, self.kernel).scale(),
             )[0]
             for row, counts in zip(scores, sets.counts, strict=True)
         ]
@@ -125,7 +130,7 @@ class HSIC(Selector):
         return rankings
 
     def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
-        labels = LabelledRows(data, sets.counts[s])
+        labels = LabelledRows(data, sets.counts[s], self.kernel)
         without = GaussianWithout(data, labels, self._n_threads)
         order = backward(
             data.values.shape[1],

@@ -13,6 +13,7 @@ from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria.anova import Variances, cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.criteria.survival import cox_relevance, event_weights
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.groups import FeatureGroups
@@ -56,8 +57,9 @@ class MRMR(IncrementalSelector):
     """Select relevant features with little redundancy among them.
 
     Starts with the most relevant feature and adds the one with the largest quotient
-    of relevance (the F ratio) and mean absolute correlation with those already chosen
-    [1]_. Cost: at most one pass over X for each feature searched.
+    of relevance (the F ratio; for survival times χ² of the score test of a Cox model)
+    and mean absolute correlation with those already chosen [1]_. Cost: at most one pass
+    over X for each feature searched.
 
     Parameters
     ----------
@@ -66,7 +68,8 @@ class MRMR(IncrementalSelector):
     scheme : {"quotient", "difference"}, default="quotient"
         Divide relevance by redundancy, or subtract it; to subtract, relevance is the
         correlation ratio (the share of variance between classes, rooted), which lies
-        on the same scale as a correlation.
+        on the same scale as a correlation: for a target of numbers it is the absolute
+        correlation, for survival times the root of χ² divided by the number of events.
     n_searched : int or None, default=100
         Number of features that the search orders (at least `n_features_to_select`); the
         others follow by relevance. None searches all.
@@ -113,7 +116,9 @@ class MRMR(IncrementalSelector):
     [27, 22, 7]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+    )
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -142,7 +147,7 @@ class MRMR(IncrementalSelector):
         redundancy = CorrelationRedundancy(
             data, sets, self._n_threads, floor=MIN_SIMILARITY
         )
-        scores = self._scores(redundancy.variances)
+        scores = self._scores(data, sets, redundancy.variances)
         groups = self._groups(data)
         searches = [
             ForwardSearch(cap_infinite(row), tradeoffs[self.scheme], s, groups)
@@ -156,7 +161,12 @@ class MRMR(IncrementalSelector):
             for search, others, row in zip(searches, rest, scores, strict=True)
         ]
 
-    def _scores(self, parts: Variances) -> FloatArray:
+    def _scores(self, data: Table, sets: TrainSets, parts: Variances) -> FloatArray:
+        if data.kind == "survival":
+            chi2 = cox_relevance(data, sets, self._n_threads)
+            if self.scheme == "quotient":
+                return chi2
+            return np.sqrt(np.minimum(chi2 / event_weights(data, sets), 1.0))
         if self.scheme == "difference":
             ratio = parts.ratio()
             with np.errstate(invalid="ignore"):

@@ -6,7 +6,11 @@ from typing import Any, ClassVar
 
 from veridical._core.table import Table
 from veridical.criteria import Relevance
-from veridical.criteria.relief import N_PARTS, MultiSurfRelevance
+from veridical.criteria.relief import (
+    N_PARTS,
+    MultiSurfRelevance,
+    RegressionMultiSurfRelevance,
+)
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
@@ -58,7 +62,9 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     hits and to the near misses of class c, m_c is the number of these, m the number of
     all near misses, and K the number of classes. With two classes this is the mean
     difference to near misses less the mean difference to near hits. Where a sample has
-    no near hits or no near misses, that part is 0.
+    no near hits or no near misses, that part is 0. For a target of numbers, near
+    samples whose targets differ by less than one standard deviation are hits, the
+    others misses of one class.
 
     Radius, neighbours and weights are those of ``skrebate.MultiSURF`` (version 0.8),
     also for more than two classes, where the factors of the classes are not those of
@@ -93,7 +99,12 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
+    _abilities: ClassVar = Abilities(
+        categorical=True,
+        missing=True,
+        weights="whole",
+        targets=("classes", "numbers"),
+    )
     _cost: ClassVar = Cost("n² p", power=2)
     scores_apart: ClassVar = True
 
@@ -115,5 +126,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     def _n_steps(self, data: Table) -> int:
         return N_PARTS
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
+        if data.kind == "numbers":
+            return RegressionMultiSurfRelevance(tick=self._ticker)
         return MultiSurfRelevance(tick=self._ticker)

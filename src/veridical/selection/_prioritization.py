@@ -18,6 +18,7 @@ from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical.criteria.anova import cap_infinite
 from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.criteria.survival import cox_relevance
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.groups import FeatureGroups
@@ -50,7 +51,9 @@ class DifferentialPrioritization(IncrementalSelector):
 
     Starts with the most relevant feature and adds the one that makes
     ``V^alpha U^(1 - alpha)`` of the chosen set largest [1]_: V is the mean relevance
-    (ratio of the sums of squares between and within classes), U the mean of
+    (ratio of the sums of squares between and within classes; of the fitted values and
+    the residuals of a straight line for a target of numbers; χ² of the score test of a
+    Cox model for survival times), U the mean of
     ``1 - |correlation|`` over all pairs. ``alpha=1`` ranks by relevance alone; a small
     alpha prefers features that differ from each other, which helps with many classes.
     Cost: at most one pass over X for each feature searched, mostly much less.
@@ -138,7 +141,9 @@ class DifferentialPrioritization(IncrementalSelector):
     ['flavanoids', 'color_intensity', 'proline']
     """
 
-    _abilities: ClassVar = Abilities(weights="any")
+    _abilities: ClassVar = Abilities(
+        weights="any", targets=("classes", "numbers", "survival")
+    )
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
     def __init__(
@@ -194,8 +199,9 @@ class DifferentialPrioritization(IncrementalSelector):
             ``antiredundancy_path_`` as a fit of its own would give.
         """
         wanted = _check_alphas(EXPONENTS if alphas is None else alphas, "alphas")
-        reader = clone(self)
+        reader = clone(self).set_params(alpha=wanted[0])
         data = reader._read(X, y, sample_weight)
+        reader._check_target(data)
         sets = TrainSets.all_rows(data.n_samples, data.weights)
         groups = reader._groups(data)
         by_alpha = reader._search(data, sets, wanted, groups)
@@ -220,6 +226,7 @@ class DifferentialPrioritization(IncrementalSelector):
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check_relevance()
+        self._check_target(data)
         groups = self._groups(data)
         if not self._is_auto:
             (alpha,) = _check_alphas([self.alpha], "alpha")
@@ -263,6 +270,21 @@ class DifferentialPrioritization(IncrementalSelector):
             raise InputError(
                 f"relevance={self.relevance!r} is not known; use "
                 f"{' or '.join(map(repr, kinds))}."
+            )
+
+    def _check_target(self, data: Table) -> None:
+        """Raise if a parameter needs classes and the target has none."""
+        if data.kind == "classes":
+            return
+        if self.relevance == "one-vs-all":
+            raise InputError(
+                "relevance='one-vs-all' needs a target of classes; use 'all-classes', "
+                "which is also the relevance for numbers and survival times."
+            )
+        if self._is_auto:
+            raise InputError(
+                "alpha='auto' evaluates classifiers, and the target has no classes; "
+                "give a number for alpha."
             )
 
     # -- choosing alpha --------------------------------------------------------------
@@ -334,9 +356,12 @@ class DifferentialPrioritization(IncrementalSelector):
             depth = self._depth(groups, data.n_features)
         if one_vs_all:
             return self._one_vs_all(redundancy, alphas, groups, depth)
-        scores = redundancy.variances.ratio()
+        if data.kind == "survival":
+            scores = cox_relevance(data, sets, self._n_threads)
+        else:
+            scores = redundancy.variances.ratio()
         if np.isinf(scores).any():
-            _warn_infinite()
+            _warn_infinite(data.kind)
         relevance = [cap_infinite(row) for row in scores]
         searches = [
             [
@@ -369,7 +394,7 @@ class DifferentialPrioritization(IncrementalSelector):
         parts = redundancy.variances
         against, scores = parts.ratio_against(), parts.ratio()
         if np.isinf(against).any():
-            _warn_infinite()
+            _warn_infinite("classes")
         relevance = [
             [cap_infinite(row) for k, row in enumerate(rows) if parts.weight[s, k] > 0]
             for s, rows in enumerate(against)
@@ -445,9 +470,10 @@ def _strongest_first(searches: list[ForwardSearch]) -> list[ForwardSearch]:
     return [searches[k] for k in order_by_score(strength, rtol=1e-10)]
 
 
-def _warn_infinite() -> None:
+def _warn_infinite(kind: str) -> None:
+    what = "constant within every class" if kind == "classes" else "the target itself"
     warnings.warn(
-        "Some features are constant within every class, so their relevance is "
+        f"Some features are {what}, so their relevance is "
         "infinite; it was set to a thousand times the largest finite one.",
         UserWarning,
         stacklevel=7,

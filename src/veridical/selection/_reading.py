@@ -4,25 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.utils.validation import column_or_1d
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
 from veridical._core.reading import (
+    are_numbers,
+    is_survival,
     names_categorical,
     number_classes,
     read_labels,
     read_samples,
+    read_target,
+    read_times,
     refuse_one_class,
 )
 from veridical._core.splits import read_rows
 from veridical._core.table import Table
-from veridical._core.targets import Classes
+from veridical._core.targets import Classes, Kind, Target
 from veridical._core.weights import read_target_weights
 from veridical.search.groups import FeatureGroups
 
@@ -38,6 +44,7 @@ class Abilities:
     missing: bool = False
     sparse: bool = False
     weights: Weights = "none"
+    targets: tuple[Kind, ...] = ("classes",)
 
     def adapt(self, features: Features) -> Features:
         """Convert booleans to 1 and 0 where categorical features are not accepted.
@@ -90,15 +97,17 @@ class Abilities:
                 if j is not None:
                     place = j if data.names is None else repr(data.names[j])
                     words = words.replace(";", f", such as column {place};", 1)
-                able = _selectors_with(ability, True)
+                able = _selectors_with(ability, True, data.kind)
                 raise InputError(f"{name} cannot use {words} ({able}).")
-        self._check_weights(data.weights, name)
+        if data.kind not in self.targets:
+            refuse_target(data.kind, self.targets, name)
+        self._check_weights(data.weights, data.kind, name)
 
-    def _check_weights(self, weights: FloatArray | None, name: str) -> None:
+    def _check_weights(self, weights: FloatArray | None, kind: Kind, name: str) -> None:
         """Raise if the statistic is not defined for the sample weights."""
         if weights is None or self.weights == "any":
             return
-        able = _selectors_with("weights", "any")
+        able = _selectors_with("weights", "any", kind)
         if self.weights == "none":
             raise InputError(
                 f"{name} cannot use sample_weight; leave it out, or use a selector "
@@ -124,16 +133,40 @@ class Abilities:
 MAX_COPIES = 100_000_000
 
 
-def _selectors_with(ability: str, value: Any) -> str:
-    """List the classes of the registered selectors that have an ability, by name."""
+def selectors_for(kind: Kind) -> list[str]:
+    """List the names of the selectors that read a kind of target.
+
+    Examples
+    --------
+    >>> selectors_for("survival")
+    ['relieff', 'mrmr', 'ddp', 'cox-score', 'concordance', 'variance']
+    """
     from veridical.selection import SELECTORS  # it imports this module
 
-    able = (
-        for_users(cls.__name__, name)
-        for name, cls in SELECTORS.items()
-        if getattr(cls._abilities, ability) == value
-    )
+    return [n for n, cls in SELECTORS.items() if kind in cls._abilities.targets]
+
+
+def _selectors_with(ability: str | None, value: Any, kind: Kind) -> str:
+    """List the registered selectors that read a target and have an ability, by name."""
+    from veridical.selection import SELECTORS
+
+    able = [
+        for_users(SELECTORS[name].__name__, name)
+        for name in selectors_for(kind)
+        if ability is None or getattr(SELECTORS[name]._abilities, ability) == value
+    ]
     return ", ".join(sorted(able))
+
+
+def refuse_target(kind: Kind, targets: tuple[Kind, ...], name: str) -> NoReturn:
+    """Raise because a selector cannot use the target; name those that can."""
+    words = {"classes": "classes", "numbers": "numbers", "survival": "survival times"}
+    able = " or ".join(words[one] for one in targets)
+    raise InputError(
+        f"{name} reads a target of {able}, but y holds {words[kind]}; use another "
+        f"target, or a selector that reads {words[kind]} "
+        f"({_selectors_with(None, None, kind)})."
+    )
 
 
 def read(
@@ -164,16 +197,36 @@ def read(
         estimator, X, reset=True, categorical=named, accept_sparse=True, min_samples=2
     )
     features = abilities.adapt(encode(X, chosen))
-    labels = read_labels(estimator, y, features.values.shape[0])
-    classes, codes = number_classes(labels)
-    refuse_one_class(classes, type(estimator).__name__)
-    target = Classes(labels, classes, codes)
+    target = _read_target(estimator, y, features.values.shape[0], abilities.targets)
     weights = None
     if sample_weight is not None:
         weights = read_target_weights(sample_weight, target)
     table = Table(features, target, weights=weights)
     abilities.check(table, type(estimator).__name__)
     return table
+
+
+def _read_target(
+    estimator: Any, y: Any, n_samples: int, targets: tuple[Kind, ...]
+) -> Target:
+    """Read y as a target that the selector accepts, or as it is, to be refused."""
+    if targets == ("survival",):
+        return read_times(estimator, y, n_samples)
+    if y is not None and is_survival(y):
+        if "survival" not in targets:
+            refuse_target("survival", targets, type(estimator).__name__)
+        return read_times(estimator, y, n_samples)
+    if "numbers" in targets and are_numbers(_without_columns(np.asarray(y))):
+        return read_target(column_or_1d(y, warn=True), n_samples, kind="numbers")
+    labels = read_labels(estimator, y, n_samples)
+    classes, codes = number_classes(labels)
+    refuse_one_class(classes, type(estimator).__name__)
+    return Classes(labels, classes, codes)
+
+
+def _without_columns(y: NDArray[Any]) -> NDArray[Any]:
+    """Return the only column of a table as an array."""
+    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def _values(features: Features, j: Any) -> list[Any]:
@@ -297,19 +350,34 @@ _PAIRS_HINT = (
 )
 
 
+#: What is missing from a training set in which the target does not vary, and the cure.
+_NOTHING_TO_LEARN = {
+    "classes": (
+        "holds one class only",
+        "selection needs at least two. Use fewer or stratified folds.",
+    ),
+    "numbers": (
+        "holds one value of the target only",
+        "selection needs at least two. Use fewer folds.",
+    ),
+    "survival": (
+        "has no event at a time when another sample was still observed",
+        "selection needs one. Use fewer folds, stratified by the event.",
+    ),
+}
+
+
 def read_train_sets(
-    train_sets: Iterable[Any], y: IntArray, weights: FloatArray | None = None
+    train_sets: Iterable[Any], target: Target, weights: FloatArray | None = None
 ) -> list[IntArray]:
-    """Convert masks to indices and check that each set has two classes."""
+    """Convert masks to indices and check that the target varies in each set."""
     indices = []
     for s, given in enumerate(train_sets):
-        rows = read_rows(given, len(y), f"Training set {s}", hint=_PAIRS_HINT)
+        rows = read_rows(given, len(target), f"Training set {s}", hint=_PAIRS_HINT)
         counted = rows if weights is None else rows[weights[rows] > 0]
-        if np.all(y[counted] == y[counted[:1]]):
+        if not counted.size or target.is_constant(counted):
             but = "" if weights is None else " with a positive sample_weight"
-            raise InputError(
-                f"Training set {s} holds one class only{but}; selection needs at least "
-                "two. Use fewer or stratified folds."
-            )
+            what, cure = _NOTHING_TO_LEARN[target.kind]
+            raise InputError(f"Training set {s} {what}{but}; {cure}")
         indices.append(rows)
     return indices

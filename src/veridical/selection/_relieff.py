@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +12,11 @@ from veridical._core.errors import InputError
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical.criteria import Relevance
-from veridical.criteria.relief import N_PARTS, ReliefRelevance
+from veridical.criteria.relief import (
+    N_PARTS,
+    RegressionReliefRelevance,
+    ReliefRelevance,
+)
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
@@ -26,13 +30,23 @@ class ReliefF(ReportsProgress, ScoreSelector):
     features that matter only together (as in XOR), which univariate scores cannot.
     Cost: all pairwise distances, O(n² p).
 
+    For a target of numbers this is RReliefF [2]_: a feature is relevant if it differs
+    between near samples whose targets differ, and is similar where they are similar.
+    Survival times enter by the quantiles that they are expected to have.
+
     Parameters
     ----------
     n_features_to_select : int, float or None, default=10
         Number of features to select: a number, a share of all, or None for all.
     n_neighbors : int, default=10
         Number of hits, and of misses per class, of each sample; all of a class with
-        fewer samples.
+        fewer samples. For a target of numbers or survival times, number of nearest
+        samples.
+    decay : float or None, default=None
+        For a target of numbers or survival times: None gives all neighbours the same
+        weight; a number gives the neighbour of rank r a weight proportional to
+        ``exp(-(r / decay)**2)``, as the original does [2]_ (with 20, and 200
+        neighbours).
     n_samples : int or None, default=None
         Number of samples, drawn at random, that are compared with their neighbours;
         None takes every sample once.
@@ -66,6 +80,19 @@ class ReliefF(ReportsProgress, ScoreSelector):
     samples are as far as the k-th neighbour, they share its place, so that the order of
     the rows never matters.
 
+    For a target of numbers, let t be the difference of two targets divided by the range
+    of the target, d the difference of a feature, and w the weight of a neighbour, which
+    sum to 1 for each of the m samples. With the sums ``N_C = Σ w t``, ``N_A = Σ w d``
+    and ``N_CA = Σ w t d`` over all samples and their neighbours the weight of the
+    feature is ``N_CA / N_C − (N_A − N_CA) / (m − N_C)``. By default all neighbours have
+    the same weight. (skrebate, for numbers, compares with near samples whose targets
+    differ by less and by more than one standard deviation, as :class:`MultiSURF` does
+    here; it is another method.)
+
+    The quantile of a survival time is that of the Kaplan–Meier curve: the middle of its
+    step for an event, and the mean of all quantiles that are still possible for a
+    censored time. Without censoring these are the ranks of the times.
+
     Sample weights must be whole numbers, because neighbours are counted. Copies of a
     sample are neighbours of each other at distance 0.
 
@@ -73,6 +100,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
     ----------
     .. [1] I. Kononenko, "Estimating attributes: analysis and extensions of RELIEF",
        ECML 1994.
+    .. [2] M. Robnik-Šikonja & I. Kononenko, "Theoretical and empirical analysis of
+       ReliefF and RReliefF", Machine Learning 53 (2003).
 
     Examples
     --------
@@ -84,7 +113,12 @@ class ReliefF(ReportsProgress, ScoreSelector):
     array([1, 3])
     """
 
-    _abilities: ClassVar = Abilities(categorical=True, missing=True, weights="whole")
+    _abilities: ClassVar = Abilities(
+        categorical=True,
+        missing=True,
+        weights="whole",
+        targets=("classes", "numbers", "survival"),
+    )
     _cost: ClassVar = Cost("n² p", power=2)
     scores_apart: ClassVar = True
 
@@ -93,6 +127,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         n_features_to_select: int | float | None = 10,
         *,
         n_neighbors: int = 10,
+        decay: float | None = None,
         n_samples: int | None = None,
         categorical_features: Any = "from_dtype",
         random_state: Any = None,
@@ -102,6 +137,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
+        self.decay = decay
         self.n_samples = n_samples
         self.categorical_features = categorical_features
         self.random_state = random_state
@@ -112,13 +148,32 @@ class ReliefF(ReportsProgress, ScoreSelector):
     def _n_steps(self, data: Table) -> int:
         return N_PARTS
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         if not isinstance(self.n_neighbors, Integral) or self.n_neighbors < 1:
             raise InputError(
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
-        queries = self._queries(sets)
-        return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
+        queries, decay = self._queries(sets), self._decay(data)
+        if data.kind == "classes":
+            return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
+        return RegressionReliefRelevance(
+            self.n_neighbors, decay, queries, tick=self._ticker
+        )
+
+    def _decay(self, data: Table) -> float | None:
+        if self.decay is None:
+            return None
+        if data.kind == "classes":
+            raise InputError(
+                f"decay={self.decay!r} is for a target of numbers or survival times; "
+                "leave it out for a target of classes."
+            )
+        if not isinstance(self.decay, Real) or not 0 < float(self.decay) < np.inf:
+            raise InputError(
+                f"decay={self.decay!r} must be a positive number, or None for equal "
+                "weights of all neighbours."
+            )
+        return float(self.decay)
 
     def _queries(self, sets: TrainSets) -> FloatArray | None:
         """Return how often each row is compared, drawn for each set as in `fit`."""

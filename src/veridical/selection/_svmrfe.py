@@ -11,11 +11,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from veridical._core.advice import for_users
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
-from veridical.criteria.svm import SVMWeights
+from veridical.criteria.svm import SVMWeights, SVRWeights
 from veridical.kernels.duality import POOR_GAP
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
@@ -29,8 +29,9 @@ class SVMRFE(ReportsProgress):
     """Drop the features with the smallest weights of a linear SVM, and fit again.
 
     Guyon's recursive elimination [1]_: in each round the features with the smallest
-    squared weights are dropped (summed over the pairs of classes). Evaluates features
-    together.
+    squared weights are dropped (summed over the pairs of classes). For a target of
+    numbers the weights are those of a linear support vector regression. Evaluates
+    features together.
     Works in the dual, so that a round costs one pass over the features left and one
     n × n system, not a new fit.
 
@@ -43,6 +44,9 @@ class SVMRFE(ReportsProgress):
         round that would pass `n_features_to_select` stops there.
     C : float, default=1.0
         Cost of an error.
+    epsilon : float, default=0.1
+        For a target of numbers: errors up to this many standard deviations of the
+        target cost nothing.
     keep : array-like or None, default=None
         Features that are always selected, beside `n_features_to_select` others: names,
         indices or a mask.
@@ -68,7 +72,9 @@ class SVMRFE(ReportsProgress):
     Notes
     -----
     Selects what scikit-learn's ``RFE(SVC(kernel="linear", C=C), step=step)`` selects if
-    its SVC is solved to convergence. Features should be on one scale. The weight of a
+    its SVC is solved to convergence; for a target of numbers what
+    ``RFE(SVR(kernel="linear", C=C, epsilon=epsilon))`` selects for the standardized
+    target. Features should be on one scale. The weight of a
     sample multiplies `C`.
 
     References
@@ -86,7 +92,9 @@ class SVMRFE(ReportsProgress):
     [6, 12, 10]
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("p rounds: each n p of what is left and n³")
 
     def __init__(
@@ -95,6 +103,7 @@ class SVMRFE(ReportsProgress):
         *,
         step: int | float = 1,
         C: float = 1.0,
+        epsilon: float = 0.1,
         keep: Any = None,
         feature_groups: Any = None,
         n_jobs: int | None = None,
@@ -102,6 +111,7 @@ class SVMRFE(ReportsProgress):
         self.n_features_to_select = n_features_to_select
         self.step = step
         self.C = C
+        self.epsilon = epsilon
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
@@ -113,7 +123,7 @@ class SVMRFE(ReportsProgress):
         gaps, spreads = np.zeros(len(sets)), np.zeros(len(sets))
 
         def eliminate(s: int) -> None:
-            weights = SVMWeights(data, sets.counts[s], float(self.C))
+            weights = self._weights(data, sets.counts[s])
             orders[s] = backward(
                 n_features,
                 weights.scores,
@@ -141,6 +151,14 @@ class SVMRFE(ReportsProgress):
                 stacklevel=4,
             )
         return [Ranking(order, None, n_features) for order in orders]
+
+    def _weights(self, data: Table, counts: FloatArray) -> SVMWeights:
+        if data.kind == "numbers":
+            epsilon: Any = self.epsilon
+            if not isinstance(epsilon, Real) or not 0 <= float(epsilon) < np.inf:
+                raise InputError(f"epsilon={epsilon!r} must be 0 or a positive number.")
+            return SVRWeights(data, counts, float(self.C), float(epsilon))
+        return SVMWeights(data, counts, float(self.C))
 
     def _schedule(
         self, groups: FeatureGroups | None, n_features: int

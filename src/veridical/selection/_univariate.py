@@ -13,6 +13,7 @@ from veridical.criteria import (
     CorrelationRelevance,
     InformationRelevance,
     Relevance,
+    VarianceRelevance,
 )
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
@@ -20,7 +21,7 @@ from veridical.selection._base import Cost, ScoreSelector
 from veridical.selection._reading import Abilities
 
 
-class _UnivariateSelector(ScoreSelector):
+class UnivariateSelector(ScoreSelector):
     """A selector that scores features one by one and has no other parameters."""
 
     scores_apart: ClassVar = True
@@ -39,10 +40,12 @@ class _UnivariateSelector(ScoreSelector):
         self.n_jobs = n_jobs
 
 
-class AnovaF(_UnivariateSelector):
+class AnovaF(UnivariateSelector):
     """Rank features by the F ratio of a one-way analysis of variance.
 
-    Finds differences between class means, on any scale. Cost: one pass over X.
+    Finds differences between class means, on any scale. For a target of numbers the F
+    ratio is that of a straight line, which finds linear relations. Cost: one pass over
+    X.
 
     Parameters
     ----------
@@ -72,14 +75,16 @@ class AnovaF(_UnivariateSelector):
     support_ : ndarray of shape (n_features,)
         Mask of the selected features.
     classes_ : ndarray
-        Class labels.
+        Class labels; only for a target of classes.
     n_features_in_ : int
         Number of features seen in `fit`.
 
     See Also
     --------
     Correlation : The same statistic on a scale from 0 to 1.
+    CoxScore : The same for survival times.
     sklearn.feature_selection.f_classif : F ratios as a function.
+    sklearn.feature_selection.f_regression : The same for a target of numbers.
 
     Notes
     -----
@@ -96,26 +101,31 @@ class AnovaF(_UnivariateSelector):
     array(['petal length (cm)', 'petal width (cm)'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("n p", power=0)
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return AnovaRelevance()
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
-        weight = sets.class_counts(data.y, data.n_classes)[0]
-        between = np.count_nonzero(weight) - 1
-        self.pvalues_ = fdtrc(between, weight.sum() - between - 1, self.scores_)
+        between = 1
+        if data.kind == "classes":
+            weight = sets.class_counts(data.y, data.n_classes)[0]
+            between = int(np.count_nonzero(weight)) - 1
+        left = sets.counts[0].sum() - between - 1
+        self.pvalues_ = fdtrc(between, left, self.scores_)
         return self
 
 
-class Correlation(_UnivariateSelector):
-    """Rank features by absolute correlation with the class.
+class Correlation(UnivariateSelector):
+    """Rank features by absolute correlation with the target.
 
-    With two classes the score is ``|r|`` between feature and class. With more it is
-    the mean of ``|r|`` with the indicator of each class, weighted by class shares.
-    Cost: one pass over X.
+    For a target of numbers, and with two classes, the score is ``|r|`` between feature
+    and target. With more classes it is the mean of ``|r|`` with the indicator of each
+    class, weighted by class shares. Cost: one pass over X.
 
     Parameters
     ----------
@@ -151,19 +161,23 @@ class Correlation(_UnivariateSelector):
     array(['worst concave points'], dtype=object)
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any")
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("n p", power=0)
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return CorrelationRelevance()
 
 
-class InformationGain(_UnivariateSelector):
-    """Rank features by their information gain about the class, in bits.
+class InformationGain(UnivariateSelector):
+    """Rank features by their information gain about the target, in bits.
 
     Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
-    the training data; a feature without a cut scores exactly 0. Finds any relation of
-    one feature with the class, not only shifts of the mean. Cost: one sort per feature.
+    the training data; a feature without a cut scores exactly 0. A target of numbers is
+    cut into intervals of equal frequency on the training data, which are its classes.
+    Finds any relation of one feature with the target, not only shifts of the mean.
+    Cost: one sort per feature.
 
     Parameters
     ----------
@@ -172,6 +186,9 @@ class InformationGain(_UnivariateSelector):
     mdl_cost : {"cuts", "samples"}, default="cuts"
         What a cut point costs to write down: log2 of the number of candidate cuts (as
         Weka's evaluator) or of the number of samples less one (the original).
+    target_bins : int, default=4
+        A target of numbers is first cut into this many intervals with about the same
+        number of training samples.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
@@ -213,7 +230,11 @@ class InformationGain(_UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        categorical=True, missing=True, sparse=True, weights="whole"
+        categorical=True,
+        missing=True,
+        sparse=True,
+        weights="whole",
+        targets=("classes", "numbers"),
     )
     _cost: ClassVar = Cost("n log n p", power=0)
 
@@ -222,6 +243,7 @@ class InformationGain(_UnivariateSelector):
         n_features_to_select: int | float | None = 10,
         *,
         mdl_cost: MdlCost = "cuts",
+        target_bins: int = 4,
         categorical_features: Any = "from_dtype",
         keep: Any = None,
         feature_groups: Any = None,
@@ -229,10 +251,72 @@ class InformationGain(_UnivariateSelector):
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.mdl_cost = mdl_cost
+        self.target_bins = target_bins
         self.categorical_features = categorical_features
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
-    def _relevance(self, sets: TrainSets) -> Relevance:
-        return InformationRelevance(self.mdl_cost)
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
+        return InformationRelevance(self.mdl_cost, self.target_bins)
+
+
+class Variance(UnivariateSelector):
+    """Rank features by their variance, whatever the target.
+
+    An honest baseline: it sees no outcome, so that it cannot select what only seems to
+    predict it. For gene expression it is hard to beat [1]_. Cost: one pass over X.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=10
+        Number of features to select: a number, a share of all, or None for all.
+    keep : array-like or None, default=None
+        Features that are always selected, beside `n_features_to_select` others: names,
+        indices or a mask.
+    feature_groups : array-like, mapping or None, default=None
+        Features that are selected together or not at all: a label for each feature, or
+        a mapping from names of groups to features. `n_features_to_select` counts
+        groups then.
+    n_jobs : int or None, default=None
+        Number of threads; None is 1, -1 all cores.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features,)
+        Variances: sums of squares about the mean divided by the number of samples.
+    order_, ranking_, support_, classes_, n_features_in_
+        As in :class:`AnovaF`.
+
+    See Also
+    --------
+    ExpressionFilter : Removes features with low values or little variation.
+    sklearn.feature_selection.VarianceThreshold : Keeps features above a variance.
+
+    Notes
+    -----
+    Features must be on one scale, as the expressions of genes on one array are: the
+    variance of standardized features is the same for all. The target is read and
+    checked, but has no effect.
+
+    References
+    ----------
+    .. [1] A. Bommert, T. Welchowski, M. Schmid & J. Rahnenführer, "Benchmark of filter
+       methods for feature selection in high-dimensional gene expression survival data",
+       Briefings in Bioinformatics 23 (2022).
+
+    Examples
+    --------
+    >>> from veridical.selection import Variance
+    >>> Variance(1).fit([[1, 5], [2, 9], [3, 1]], [0, 1, 1]).scores_.round(2)
+    array([ 0.67, 10.67])
+    """
+
+    _abilities: ClassVar = Abilities(
+        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+    )
+    _cost: ClassVar = Cost("n p", power=0)
+    _uses_target: ClassVar = False
+
+    def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
+        return VarianceRelevance()

@@ -23,12 +23,22 @@ ROWS: list[Row] = [
 
 def each_selector(*abilities):
     """Run a test for the first row of every selector that has the abilities."""
-    rows = {row.selector: row for row in reversed(ROWS)}
+    rows = {row.selector: row for row in reversed(ROWS) if row.target == "classes"}
     rows = [row for row in rows.values() if all(getattr(row, a) for a in abilities)]
     return pytest.mark.parametrize("row", rows[::-1], ids=lambda row: row.name)
 
 
 def each(*abilities):
-    """Run a test for every row that has the abilities."""
+    """Run a test for every row of classes that has the abilities."""
+    return _each(abilities, {"classes"})
+
+
+def each_outcome(*abilities):
+    """Run a test for every row of numbers or survival that has the abilities."""
+    return _each(abilities, {"numbers", "survival"})
+
+
+def _each(abilities, targets):
     rows = [row for row in ROWS if all(getattr(row, a) for a in abilities)]
+    rows = [row for row in rows if row.target in targets]
     return pytest.mark.parametrize("row", rows, ids=lambda row: row.name)

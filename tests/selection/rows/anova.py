@@ -1,7 +1,8 @@
 """Rows and oracles of the F ratio."""
 
 import numpy as np
-from sklearn.feature_selection import f_classif
+from sklearn.feature_selection import f_classif, f_regression
+from tests.oracles import outcomes
 from tests.oracles import selection as oracle
 from tests.selection.rows.declare import Peer, Row, by_score
 
@@ -28,5 +29,16 @@ ROWS = [
         rtol=1e-12,
         affine="any",
         peer=Peer("scikit-learn", _f_classif, _varies_within_classes),
+    ),
+    Row(
+        "AnovaF-numbers",
+        AnovaF,
+        by_score(lambda x, y, _: outcomes.line_f(x, y), rtol=1e-12),
+        sparse=True,
+        weights="any",
+        rtol=1e-12,
+        affine="any",
+        target="numbers",
+        peer=Peer("scikit-learn", lambda X, y, categorical: f_regression(X, y)[0]),
     ),
 ]

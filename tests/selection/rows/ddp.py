@@ -1,7 +1,14 @@
 """Rows and oracles of differential prioritization."""
 
 from tests.oracles import incremental
-from tests.selection.rows.declare import INCREMENTAL, Row, step_by_step
+from tests.selection.rows.declare import (
+    INCREMENTAL,
+    SCORE_TEST,
+    Row,
+    cox_ratios,
+    line_ratios,
+    step_by_step,
+)
 
 from veridical.selection import DifferentialPrioritization
 
@@ -29,5 +36,19 @@ ROWS = [
         step_by_step(incremental.prioritize_one_vs_all, alpha=0.4, n_searched=3),
         {"alpha": 0.4, "relevance": "one-vs-all", "n_searched": 3},
         **INCREMENTAL,
+    ),
+    Row(
+        "DDP-numbers",
+        DifferentialPrioritization,
+        step_by_step(incremental.prioritize, scores=line_ratios),
+        target="numbers",
+        **INCREMENTAL,
+    ),
+    Row(
+        "DDP-survival",
+        DifferentialPrioritization,
+        step_by_step(incremental.prioritize, scores=cox_ratios),
+        target="survival",
+        **SCORE_TEST,
     ),
 ]

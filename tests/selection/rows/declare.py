@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.oracles import incremental
+from tests.oracles import incremental, outcomes
 from tests.oracles import selection as oracle
-from tests.selection.problems import WILD, problems
+from tests.selection.problems import WILD, outcome_problems, problems
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,8 @@ class Row:
         Another package that gives the same scores.
     tested_in : str
         Where there is no oracle, the file that tests what the selector says.
+    target : {"classes", "numbers", "survival"}
+        Kind of target of the problems.
     """
 
     name: str
@@ -89,6 +91,7 @@ class Row:
     max_features: int = 8
     peer: Peer | None = None
     tested_in: str = ""
+    target: str = "classes"
 
     def make(self, problem, **more):
         """The selector, told which features are categorical."""
@@ -101,7 +104,10 @@ class Row:
         """Problems that the selector reads."""
         abilities = {"categorical": self.categorical, "missing": self.missing}
         size = {"max_rows": self.max_rows, "max_features": self.max_features}
-        return problems(**{**abilities, "wild": self.wild, **size, **more})
+        options = {**abilities, "wild": self.wild, **size, **more}
+        if self.target == "classes":
+            return problems(**options)
+        return outcome_problems(self.target, **options)
 
     def has_no_ties(self, problem, moved, columns):
         """Whether the oracle's order moves with the columns: it does, but for ties."""
@@ -148,4 +154,29 @@ def step_by_step(search, **options):
 
 #: Selectors that read categories and missing values, and whose scores are shares.
 INFORMATION = {"categorical": True, "missing": True, "weights": "whole", "atol": 1e-12}
+#: χ² of score tests is summed in doubles, not in pairs of them.
+SCORE_TEST = {
+    "weights": "any",
+    "rtol": 1e-10,
+    "atol": 1e-12,
+    "affine": "any",
+    "max_rows": 16,
+}
 INCREMENTAL = {"weights": "any", "rtol": 1e-12, "affine": "any", "max_rows": 20}
+
+
+def line_ratios(columns, y):
+    """Relevance of features for a target of numbers; 0 for a constant one."""
+    found = [outcomes.line_ratio(x, y) for x in columns]
+    return [0 if ratio != ratio else ratio for ratio in found]
+
+
+def line_f_ratios(columns, y):
+    """The same as F ratios."""
+    return [ratio * (len(y) - 2) for ratio in line_ratios(columns, y)]
+
+
+def cox_ratios(columns, y):
+    """Relevance of features for survival times; 0 where one does not vary at risk."""
+    found = [outcomes.cox(x, y) for x in columns]
+    return [0 if chi2 != chi2 else chi2 for chi2 in found]

@@ -1,5 +1,6 @@
 """Rows and oracles of FCBF."""
 
+from tests.oracles import outcomes
 from tests.oracles import selection as oracle
 from tests.selection.rows.declare import INFORMATION, Row
 
@@ -12,7 +13,13 @@ def _fcbf(**options):
     )
 
 
+def _fcbf_of_bins(problem):
+    y = outcomes.bins(problem.y.tolist())
+    return oracle.fcbf(problem.columns(), y, problem.categorical)
+
+
 ROWS = [
     Row("FCBF", FCBF, _fcbf(), **INFORMATION),
     Row("FCBF-0.2", FCBF, _fcbf(threshold=0.2), {"threshold": 0.2}, **INFORMATION),
+    Row("FCBF-numbers", FCBF, _fcbf_of_bins, target="numbers", **INFORMATION),
 ]

@@ -1,5 +1,6 @@
 """Rows and oracles of HSIC."""
 
+from tests.oracles import outcomes
 from tests.oracles import selection as oracle
 from tests.selection.problems import AROUND_ZERO
 from tests.selection.rows.declare import Row
@@ -12,6 +13,16 @@ def _hsic(kernel):
         y = problem.y.tolist()
         scores = [oracle.hsic(x, y, kernel) for x in problem.columns()]
         atol = 1e-11 * oracle.hsic_scale(y)
+        return scores, oracle.order_with_ties(scores, atol=atol), len(scores)
+
+    return rank
+
+
+def _hsic_of_numbers(kernel):
+    def rank(problem):
+        y = problem.y.tolist()
+        scores = [outcomes.dependence(x, y, kernel) for x in problem.columns()]
+        atol = 1e-11 * outcomes.dependence_scale(y, kernel)
         return scores, oracle.order_with_ties(scores, atol=atol), len(scores)
 
     return rank
@@ -37,5 +48,19 @@ ROWS = [
         None,
         {"kernel": "rbf", "search": "backward"},
         **_DEPENDENCE,
+    ),
+    *(
+        Row(
+            f"HSIC-{kernel}-numbers",
+            HSIC,
+            _hsic_of_numbers(kernel),
+            {"kernel": kernel},
+            target="numbers",
+            **{
+                **_DEPENDENCE,
+                "scale": lambda y, kernel=kernel: outcomes.dependence_scale(y, kernel),
+            },
+        )
+        for kernel in ("linear", "rbf")
     ),
 ]

@@ -1,5 +1,6 @@
 """Rows and oracles of information gain."""
 
+from tests.oracles import outcomes
 from tests.oracles import selection as oracle
 from tests.selection.rows.declare import INFORMATION, Row, by_score
 
@@ -13,6 +14,11 @@ def _gain(cost):
         ),
         atol=1e-12,
     )
+
+
+def _gain_of_bins(x, y, is_categorical):
+    y = outcomes.bins(y)
+    return oracle.information_gain(oracle.coded(x, y, is_categorical, "cuts"), y)
 
 
 ROWS = [
@@ -29,6 +35,14 @@ ROWS = [
         _gain("samples"),
         {"mdl_cost": "samples"},
         sparse=True,
+        **INFORMATION,
+    ),
+    Row(
+        "InformationGain-numbers",
+        InformationGain,
+        by_score(_gain_of_bins, atol=1e-12),
+        sparse=True,
+        target="numbers",
         **INFORMATION,
     ),
 ]

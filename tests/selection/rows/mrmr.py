@@ -1,7 +1,14 @@
 """Rows and oracles of mRMR."""
 
 from tests.oracles import incremental
-from tests.selection.rows.declare import INCREMENTAL, Row, step_by_step
+from tests.selection.rows.declare import (
+    INCREMENTAL,
+    SCORE_TEST,
+    Row,
+    cox_ratios,
+    line_f_ratios,
+    step_by_step,
+)
 
 from veridical.selection import MRMR
 
@@ -22,5 +29,21 @@ ROWS = [
         {"n_searched": 2},
         sparse=True,
         **INCREMENTAL,
+    ),
+    Row(
+        "MRMR-numbers",
+        MRMR,
+        step_by_step(incremental.mrmr, scores=line_f_ratios),
+        sparse=True,
+        target="numbers",
+        **INCREMENTAL,
+    ),
+    Row(
+        "MRMR-survival",
+        MRMR,
+        step_by_step(incremental.mrmr, scores=cox_ratios),
+        sparse=True,
+        target="survival",
+        **SCORE_TEST,
     ),
 ]

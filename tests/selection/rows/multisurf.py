@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import skrebate
 from scipy.spatial.distance import pdist, squareform
+from tests.oracles import outcomes
 from tests.oracles import selection as oracle
 from tests.selection.rows.declare import INFORMATION, Peer, Row
 
@@ -100,6 +101,18 @@ def has_no_case_on_a_radius(X, y, categorical):
     return bool((np.abs(others - radius) > 1e-9 * mean).all())
 
 
+def rank_numbers(problem):
+    scores = outcomes.multisurf(
+        problem.columns(), problem.y.tolist(), problem.categorical, near_cases
+    )
+    return scores, oracle.order_with_ties(scores, atol=1e-12), len(scores)
+
+
+def skrebate_of_numbers(X, y, categorical):
+    model = Plain(categorical_features=[], label_type="continuous")
+    return model.fit(X, y).feature_importances_
+
+
 ROWS = [
     Row(
         "MultiSURF",
@@ -114,6 +127,17 @@ ROWS = [
             has_no_case_on_a_radius,
             timed_at={"n": 200, "p": 1000},
         ),
+        **INFORMATION,
+    ),
+    Row(
+        "MultiSURF-numbers",
+        MultiSURF,
+        rank_numbers,
+        affine="any",
+        max_rows=14,
+        max_features=5,
+        target="numbers",
+        peer=Peer("skrebate", skrebate_of_numbers, has_no_case_on_a_radius),
         **INFORMATION,
     ),
 ]

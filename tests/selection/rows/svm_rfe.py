@@ -15,4 +15,17 @@ ROWS = [
         affine=None,
         tested_in="test_svmrfe.py",
     ),
+    Row(
+        "SVMRFE-numbers",
+        SVMRFE,
+        None,
+        sparse=True,
+        weights="any",
+        wild=(),
+        affine=None,
+        max_rows=16,
+        max_features=6,
+        target="numbers",
+        tested_in="test_outcomes.py",
+    ),
 ]

@@ -1,0 +1,277 @@
+"""Measure the bias and the coverage of corrected scores: a table that is shipped.
+
+    python -m benchmarks.truth.choices [--minutes 40] [--sets 80]
+    python -m benchmarks.truth.choices --table
+
+In every design, data sets are drawn, `veridical.choose` chooses among many candidates,
+and the score that it gives is compared with the score of its fitted pipeline on fresh
+samples. The first command adds data sets, a few of every design at a time, to
+``build/choices.jsonl``, and writes ``src/veridical/evaluation/choices.csv``; given
+again, it goes on where it stopped. The second prints the table of
+docs/questions/the-best-of-many.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import time
+import warnings
+import zlib
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.feature_selection import SelectKBest, f_regression, r_regression
+from sklearn.linear_model import Ridge
+from sklearn.metrics import r2_score
+from sklearn.neighbors import KNeighborsRegressor
+
+import veridical.evaluation
+from veridical import choose
+from veridical.evaluation.bias_correction import CorrectedInterval
+
+TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
+RAW = Path("build/choices.jsonl")
+COLUMNS = (
+    *("target", "n_samples", "n_features", "signal", "n_candidates", "n_sets"),
+    *("truth", "naive_bias", "bbc_bias", "bbc_covered"),
+    *("nested_bias", "nested_covered"),
+)
+#: Fresh samples on which a model is scored.
+N_FRESH = 2000
+#: Number of relevant features, and the effect of each in standard deviations.
+RELEVANT = 10
+EFFECTS = {"none": 0.0, "weak": 0.35, "strong": 0.8}
+#: Candidates: selectors, sizes and estimators.
+FEW: dict[str, Any] = {
+    "selectors": ["anova", "mrmr"],
+    "sizes": [5, 20],
+    "estimators": ["nb", "1nn"],
+}
+SOME: dict[str, Any] = {
+    "selectors": ["anova", "mrmr", "relieff"],
+    "sizes": [1, 2, 5, 10, 20, 40],
+    "estimators": ["nb", "1nn", "svm"],
+}
+MANY: dict[str, Any] = {
+    "selectors": ["anova", "mrmr", "relieff", "information-gain", "hsic"],
+    "sizes": [1, 2, 3, 4, 5, 7, 10, 14, 20, 28, 40, 55, 75, 100],
+    "estimators": ["nb", "1nn", "svm", "c45"],
+}
+NUMBERS: dict[str, Any] = {
+    "selectors": [SelectKBest(f_regression), SelectKBest(r_regression)],
+    "sizes": [2, 5, 10, 20],
+    "estimators": [Ridge(), KNeighborsRegressor()],
+}
+CANDIDATES = {"few": FEW, "some": SOME, "many": MANY, "numbers": NUMBERS}
+
+
+@dataclass(frozen=True)
+class Design:
+    """A source of data sets, and the candidates."""
+
+    target: str
+    n_samples: int
+    n_features: int
+    signal: str
+    candidates: str
+
+    def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """Draw features, target and groups (None without)."""
+        if self.target == "grouped classes":
+            return self._draw_groups(n, rng)
+        X = rng.standard_normal((n, self.n_features))
+        if self.target == "numbers":
+            effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
+            return X, effect + rng.standard_normal(n), None
+        y = np.resize([0, 1], n)
+        X[:, :RELEVANT] += EFFECTS[self.signal] * y[:, np.newaxis]
+        return X, y, None
+
+    def _draw_groups(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
+        """Draw groups of four samples that share their class and half the variance."""
+        groups = np.arange(n) // 4
+        y = np.resize([0, 1], groups.max() + 1)[groups]
+        shared = rng.standard_normal((groups.max() + 1, self.n_features))[groups]
+        X = np.sqrt(0.5) * (shared + rng.standard_normal((n, self.n_features)))
+        X[:, :RELEVANT] += EFFECTS[self.signal] * y[:, np.newaxis]
+        return X, y, groups
+
+
+def plan() -> list[Design]:
+    """List the designs."""
+    found = [
+        Design("classes", n, 200, signal, candidates)
+        for n, signal, candidates in product((40, 100, 200), EFFECTS, ("few", "some"))
+    ]
+    found += [Design("classes", 60, 200, signal, "many") for signal in EFFECTS]
+    found += [
+        Design("classes", n, 100, signal, "few")
+        for n, signal in product((500, 1000), EFFECTS)
+    ]
+    found += [
+        Design("grouped classes", n, 100, signal, "few")
+        for n, signal in product((96, 240), ("none", "strong"))
+    ]
+    found += [
+        Design("numbers", n, 50, signal, "numbers")
+        for n, signal in product((60, 200), EFFECTS)
+    ]
+    return found
+
+
+def measure(design: Design, run: int) -> dict[str, Any]:
+    """Choose on one data set, and compare with the truth."""
+    warnings.simplefilter("ignore")
+    rng = np.random.default_rng([zlib.crc32(repr(design).encode()), run])
+    X, y, groups = design.draw(design.n_samples, rng)
+    Z, fresh, _ = design.draw(N_FRESH, rng)
+    more: dict[str, Any] = {} if groups is None else {"groups": groups}
+    found = choose(
+        X,
+        y,
+        **CANDIDATES[design.candidates],
+        **more,
+        correction="nested",
+        random_state=run,
+        n_bootstrap=300,
+        progress=False,
+    )
+    predicted = found.estimator_.predict(Z)
+    truth = float(np.mean(predicted == fresh))
+    if design.target == "numbers":
+        truth = float(r2_score(fresh, predicted))
+    return {
+        **asdict(design),
+        "run": run,
+        "n_candidates": len(found.found),
+        "truth": truth,
+        "naive": found.naive_score,
+        "nested": [found.score, *found.interval()],
+        "bbc": list(found.by_bbc or ()),
+        "standard_error": found.corrected.standard_error,
+        "n_units": found.n_units,
+    }
+
+
+def read_raw() -> list[dict[str, Any]]:
+    """Read what was measured so far."""
+    if not RAW.exists():
+        return []
+    return [json.loads(line) for line in RAW.read_text().splitlines()]
+
+
+def todo(n_sets: int) -> Iterator[tuple[Design, int]]:
+    """Yield the data sets that are not measured yet; designs take turns."""
+    names = list(asdict(plan()[0]))
+    known = {tuple(one[k] for k in (*names, "run")) for one in read_raw()}
+    for run in range(n_sets):
+        for design in plan():
+            if (*asdict(design).values(), run) not in known:
+                yield design, run
+
+
+def write_table() -> None:
+    """Summarize the data sets of every design."""
+    by_design = defaultdict(list)
+    names = list(asdict(plan()[0]))
+    for one in read_raw():
+        by_design[tuple(one[k] for k in names)].append(one)
+    with TABLE.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        for design in plan():
+            found = by_design.get(tuple(asdict(design).values()), [])
+            if found:
+                writer.writerow(summarize(design, found))
+
+
+def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """Compute biases and coverages of a design."""
+    truth = np.array([one["truth"] for one in found])
+    row = {
+        "target": design.target,
+        "n_samples": design.n_samples,
+        "n_features": design.n_features,
+        "signal": design.signal,
+        "n_candidates": found[0]["n_candidates"],
+        "n_sets": len(found),
+        "truth": truth.mean(),
+        "naive_bias": np.mean([one["naive"] for one in found] - truth),
+    }
+    for kind in ("bbc", "nested"):
+        value, low, high = np.array([bounds(design, one, kind) for one in found]).T
+        row[f"{kind}_bias"] = np.mean(value - truth)
+        row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
+    return {
+        k: round(float(v), 4) if isinstance(v, float) else v for k, v in row.items()
+    }
+
+
+def bounds(
+    design: Design, one: dict[str, Any], kind: str
+) -> tuple[float, float, float]:
+    """Return a corrected score and its interval, by the formula of today."""
+    value, low, high = one[kind]
+    lowest = -np.inf if design.target == "numbers" else 0.0
+    own = CorrectedInterval(
+        *(value, one["standard_error"], one["n_units"], lowest, 1.0),
+        np.array([low, high]),
+        one["naive"],
+    )
+    first, last = own.interval(0.95, "sampling")
+    if kind == "bbc":  # percentiles, and never narrower
+        first, last = min(first, low), max(last, high)
+    return value, first, last
+
+
+def print_table() -> None:
+    """Print the table as Markdown."""
+    with TABLE.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    heads = "target | samples | features | signal | candidates | data sets | truth"
+    print(f"| {heads} | uncorrected | BBC | covered | nested | covered |")
+    print("|" + "---|" * 12)
+    for row in rows:
+        n = int(row["n_sets"])
+        said = [
+            *(row[k] for k in COLUMNS[:6]),
+            f"{100 * float(row['truth']):.1f}",
+            f"{100 * float(row['naive_bias']):+.1f}",
+            f"{100 * float(row['bbc_bias']):+.1f}",
+            f"{100 * int(row['bbc_covered']) / n:.0f} %",
+            f"{100 * float(row['nested_bias']):+.1f}",
+            f"{100 * int(row['nested_covered']) / n:.0f} %",
+        ]
+        print(f"| {' | '.join(said)} |".replace("-", "\N{MINUS SIGN}"))
+
+
+def main() -> None:
+    """Measure, or print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=40)
+    parser.add_argument("--sets", type=int, default=80)
+    parser.add_argument("--table", action="store_true")
+    options = parser.parse_args()
+    if options.table:
+        print_table()
+        return
+    RAW.parent.mkdir(exist_ok=True)
+    end = time.process_time() + 60 * options.minutes
+    for design, run in todo(options.sets):
+        if time.process_time() > end:
+            break
+        found = measure(design, run)
+        with RAW.open("a") as file:
+            file.write(json.dumps(found) + "\n")
+    write_table()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,509 @@
+"""The best of many: its corrected score, its record, and the search behind it."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from joblib import parallel_config
+from sklearn import metrics
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+from tests.oracles import choosing as oracle
+
+from veridical import choose
+from veridical._core.errors import InputError
+from veridical._core.scoring import Outputs, read_scoring
+from veridical._core.table import Table
+from veridical.evaluation import CrossValidation
+from veridical.evaluation.bias_correction import (
+    CorrectedInterval,
+    MeanScores,
+    bootstrap_choice,
+    draw_weights,
+    find_hopeless,
+    first_best,
+)
+from veridical.evaluation.choices import find_front
+from veridical.evaluation.choosing import Search
+from veridical.evaluation.pooling import row_scores
+from veridical.learning import make_estimator
+from veridical.selection import AnovaF, Correlation
+
+
+def noise(n=40, p=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, p)), np.resize(["a", "b"], n)
+
+
+def signal(n=40, p=30, seed=0, strength=1.5):
+    X, y = noise(n, p, seed)
+    X[:, :3] += strength * (y == "b")[:, None]
+    return X, y
+
+
+SMALL = {
+    "selectors": ["anova", "correlation"],
+    "sizes": [1, 5],
+    "estimators": ["nb", "1nn"],
+    "cv": 4,
+    "random_state": 0,
+}
+
+
+def means(hits):
+    hits = np.asarray(hits, dtype=float)
+    return MeanScores(hits, np.ones((1, len(hits)), dtype=bool))
+
+
+# -- the bootstrap of the choice -------------------------------------------------------
+
+
+def table_of(y):
+    n = len(y)
+    return Table.from_arrays(np.zeros((n, 1)), np.zeros(1, dtype=bool), y)
+
+
+def some_predictions(rng, n, n_candidates, n_classes):
+    y = rng.integers(n_classes, size=n)
+    y[:n_classes] = np.arange(n_classes)
+    proba = rng.dirichlet(np.ones(n_classes), size=(n, n_candidates)).round(2)
+    proba += 0.3 * (y[:, None, None] == np.arange(n_classes))
+    proba /= proba.sum(axis=2, keepdims=True)
+    return y, proba
+
+
+SCORERS = {
+    "accuracy": lambda y, p: metrics.accuracy_score(y, p.argmax(axis=1)),
+    "balanced_accuracy": lambda y, p: np.mean(
+        [(p.argmax(axis=1) == y)[y == k].mean() for k in np.unique(y)]
+    ),
+    "roc_auc": lambda y, p: metrics.roc_auc_score(y, p[:, 1]),
+    "log_loss": lambda y, p: -metrics.log_loss(y, p, labels=range(p.shape[1])),
+    "matthews_corrcoef": lambda y, p: metrics.matthews_corrcoef(y, p.argmax(axis=1)),
+}
+
+
+@pytest.mark.parametrize("name", SCORERS)
+def test_the_bootstrap_of_a_choice_equals_the_loop(name):
+    rng = np.random.default_rng(1)
+    y, proba = some_predictions(rng, 24, 4, 2)
+    estimators = [make_estimator("nb")] * 4
+    outputs = [
+        Outputs(proba[None, :, c].argmax(axis=2), proba[None, :, c]) for c in range(4)
+    ]
+    (score,) = read_scoring(name, table_of(y).target)
+    rows = row_scores(score, outputs, estimators, np.arange(24), table_of(y))
+    found = bootstrap_choice(rows, np.arange(24), 30, np.random.default_rng(5))
+    counts = draw_weights(np.arange(24), 30, np.random.default_rng(5))
+    winners, outside = oracle.bbc(SCORERS[name], y, proba, counts)
+    assert found.winners.tolist() == winners.tolist()
+    np.testing.assert_allclose(found.outside, outside, rtol=0, atol=1e-12)
+    everything = [SCORERS[name](y, proba[:, c]) for c in range(4)]
+    np.testing.assert_allclose(found.naive, everything, rtol=0, atol=1e-12)
+
+
+def test_one_candidate_has_its_mean_score_outside_the_draws():
+    """F1."""
+    hits = np.random.default_rng(0).integers(2, size=(50, 1))
+    found = bootstrap_choice(means(hits), np.arange(50), 200, np.random.default_rng(1))
+    counts = draw_weights(np.arange(50), 200, np.random.default_rng(1))
+    by_hand = [hits[own == 0, 0].mean() for own in counts]
+    assert found.estimate == pytest.approx(np.mean(by_hand), abs=1e-12)
+
+
+def test_identical_candidates_are_as_one():
+    """F2."""
+    hits = np.random.default_rng(0).integers(2, size=(50, 1))
+    rngs = [np.random.default_rng(1) for _ in range(2)]
+    one = bootstrap_choice(means(hits), np.arange(50), 100, rngs[0])
+    many = bootstrap_choice(means(np.repeat(hits, 7, 1)), np.arange(50), 100, rngs[1])
+    assert one.estimate == many.estimate
+    assert many.best == 0
+    assert many.pvalues().tolist() == [1.0] * 7
+
+
+def test_on_noise_the_corrected_score_is_chance():
+    """F3: 100 candidates without a signal, n = 60."""
+    rng = np.random.default_rng(3)
+    naive, corrected = [], []
+    for _ in range(200):
+        hits = rng.integers(2, size=(60, 100))
+        found = bootstrap_choice(means(hits), np.arange(60), 100, rng)
+        naive.append(found.naive[found.best])
+        corrected.append(found.estimate)
+    assert 0.08 <= np.mean(naive) - 0.5 <= 0.18
+    assert abs(np.mean(corrected) - 0.5) <= 0.015
+
+
+def test_groups_are_drawn_whole():
+    units = np.repeat(np.arange(6), 4)
+    counts = draw_weights(units, 50, np.random.default_rng(0))
+    assert (counts.reshape(50, 6, 4) == counts[:, ::4, None]).all()
+    assert (counts[:, ::4].sum(axis=1) == 6).all()
+
+
+@given(st.integers(0, 2**31), st.integers(2, 6), st.integers(8, 30))
+@settings(max_examples=15, deadline=None)
+def test_the_order_of_samples_does_not_matter(seed, n_candidates, n):
+    rng = np.random.default_rng(seed)
+    hits = rng.integers(2, size=(n, n_candidates)).astype(float)
+    order = rng.permutation(n)
+    weights = draw_weights(np.arange(n), 5, rng)
+    every = range(n_candidates)
+    np.testing.assert_allclose(
+        means(hits).score(weights, every),
+        means(hits[order]).score(weights[:, order], every),
+        atol=1e-12,
+    )
+
+
+def test_the_first_of_equal_candidates_wins():
+    scores = np.array([[0.3, 0.5, 0.5], [0.1 + 0.2, 0.3, 0.0], [np.nan, 0.1, np.nan]])
+    assert first_best(scores).tolist() == [1, 0, 1]
+
+
+def test_a_candidate_that_is_always_worse_is_hopeless():
+    rng = np.random.default_rng(0)
+    hits = np.column_stack(
+        [np.ones(40), rng.integers(2, size=40), np.zeros(40), np.ones(40)]
+    )
+    found = find_hopeless(means(hits), np.arange(40), 0.99, 200, rng)
+    assert found.tolist() == [False, True, True, False]
+
+
+def test_the_true_best_is_among_those_not_distinguishable():
+    """Multiple comparisons with the best keep it in 95 % of data sets."""
+    rng = np.random.default_rng(0)
+    kept = []
+    for _ in range(150):
+        hits = rng.random((60, 20)) < np.r_[0.72, np.full(19, 0.7)]
+        found = bootstrap_choice(means(hits), np.arange(60), 150, rng)
+        kept.append(found.pvalues()[0] >= 0.05)
+    assert np.mean(kept) >= 0.9
+
+
+def test_intervals_stay_in_the_range_and_have_a_width():
+    """F14."""
+    draws = np.ones(50)
+    for kind in ("sampling", "percentile"):
+        one = CorrectedInterval(1.0, 0.0, 20, 0.0, 1.0, draws, 1.0)
+        low, high = one.interval(0.95, kind)
+        assert 0.6 < low < high == pytest.approx(1.0)
+        narrow = one.interval(0.5, kind)
+        assert narrow[0] > low
+    loss = CorrectedInterval(-0.2, 0.05, 20, -np.inf, 0.0, -0.2 * draws, -0.2)
+    low, high = loss.flipped().interval(0.95, "sampling")
+    assert 0 < low < 0.2 < high
+    with pytest.raises(InputError, match="confidence"):
+        one.interval(1.5)
+    with pytest.raises(InputError, match="kind='normal'"):
+        one.interval(0.95, "normal")
+
+
+# -- the search ------------------------------------------------------------------------
+
+
+def test_candidates_have_the_scores_of_their_pipelines():
+    X, y = signal()
+    found = choose(X, y, **SMALL, correction="bbc")
+    splits = CrossValidation(4).split(y, 0)
+    frame = found.candidates
+    assert len(frame) == 2 * 2 * 2 + 2 + 1
+    row = frame[
+        (frame.selector == "AnovaF")
+        & (frame.estimator == "naive Bayes")
+        & (frame.n_features == 5)
+    ].iloc[0]
+    hits = []
+    for train, test in splits:
+        model = make_pipeline(AnovaF(5), make_estimator("nb")).fit(X[train], y[train])
+        hits.extend(model.predict(X[test]) == y[test])
+    assert row.score == np.mean(hits)
+    assert found.naive_score == frame.score.max()
+    assert found.optimism == pytest.approx(found.naive_score - found.score)
+    assert frame.wins.sum() == pytest.approx(1)
+    assert found.interval()[0] < found.score < found.interval()[1]
+
+
+@pytest.mark.parametrize("inner_cv", [None, 3])
+def test_nested_equals_the_plain_double_loop(inner_cv):
+    """Prediction by prediction, with shared folds and with folds of its own."""
+    X, y = signal(strength=0.7)
+    found = choose(
+        X, y, **SMALL, correction="nested", inner_cv=inner_cv, baselines=False
+    )
+    outer = CrossValidation(4).split(y, 0)
+    pipelines = [
+        make_pipeline(selector(size), make_estimator(name))
+        for size in (1, 5)
+        for selector in (AnovaF, Correlation)
+        for name in ("nb", "1nn")
+    ]
+
+    def inner_of(i):
+        if inner_cv is None:
+            tests = [one.test for j, one in enumerate(outer) if j != i]
+            return [(np.setdiff1d(outer[i].train, test), test) for test in tests]
+        return INNER[i]
+
+    if inner_cv is not None:
+        INNER = inner_splits(outer, y, inner_cv)
+    winners, predictions = oracle.nested(
+        pipelines, X, y, outer, inner_of, metrics.accuracy_score
+    )
+    assert found.predictions[0].tolist() == predictions.tolist()
+    assert found.score == pytest.approx(np.mean(predictions == y))
+    assert len(set(winners)) == len(set(found.fold_winners))
+    assert found.by_bbc is not None
+
+
+def inner_splits(outer, y, inner_cv):
+    from veridical._core.seeds import Purpose, stream
+
+    result = []
+    for s, split in enumerate(outer):
+        seed = int(stream(0, Purpose.INNER_FOLDS, s).generate_state(1)[0])
+        rows = split.train
+        own = CrossValidation(inner_cv).split(y[rows], seed)
+        result.append([(rows[train], rows[test]) for train, test in own])
+    return result
+
+
+def test_the_final_pipeline_is_plain_and_fitted_on_everything():
+    X, y = signal()
+    found = choose(pd.DataFrame(X).add_prefix("g"), y, **SMALL)
+    assert type(found.estimator_) is Pipeline
+    frame = pd.DataFrame(X).add_prefix("g")
+    winner = found.winner
+    expected = make_pipeline(
+        {"AnovaF": AnovaF, "Correlation": Correlation}[winner.selector](
+            winner.n_features
+        ),
+        make_estimator({"naive Bayes": "nb", "1-NN": "1nn"}[winner.estimator]),
+    ).fit(X, y)
+    assert (found.estimator_.predict(frame) == expected.predict(X)).all()
+    chosen = [one.name for one in found.features]
+    assert chosen == [f"g{j}" for j in expected[0].order_[: winner.n_features]]
+    assert all(0 <= one.n_folds <= 4 for one in found.features)
+
+
+def test_results_do_not_depend_on_the_number_of_processes():
+    X, y = signal()
+    one = choose(X, y, **SMALL, scoring="roc_auc")
+    with parallel_config("threading"):  # processes take long to start
+        two = choose(X, y, **SMALL, scoring="roc_auc", n_jobs=2)
+    assert one.score == two.score
+    pd.testing.assert_frame_equal(one.candidates, two.candidates)
+
+
+def test_random_predictions_are_corrected_to_chance():
+    X, y = noise(60)
+    estimators = {
+        f"coin {i}": DummyClassifier(strategy="uniform", random_state=i)
+        for i in range(30)
+    }
+    found = choose(
+        X,
+        y,
+        selectors="anova",
+        sizes=[1],
+        estimators=estimators,
+        correction="bbc",
+        random_state=0,
+    )
+    assert found.naive_score >= 0.58
+    assert found.score < found.naive_score - 0.05
+    assert found.conclusion.belief == "open"
+
+
+def test_a_grid_joins_with_every_combination():
+    X, y = signal()
+    common = {**SMALL, "selectors": AnovaF(), "baselines": False}
+    grid = {"C": [0.1, 1.0]}
+    model = LogisticRegression()
+    pair = choose(X, y, **{**common, "estimators": [(model, grid), "nb"]})
+    search = choose(X, y, **{**common, "estimators": [GridSearchCV(model, grid), "nb"]})
+    assert len(pair.candidates) == 2 * 3
+    assert pair.score == search.score
+    names = set(pair.candidates.estimator)
+    assert "LogisticRegression (C=0.1)" in names
+    with pytest.raises(InputError, match="no parameter 'gamma'"):
+        choose(X, y, **{**common, "estimators": [(model, {"gamma": [1]})]})
+
+
+def test_an_estimator_that_refuses_all_columns_has_no_baseline():
+    class Small(GaussianNB):
+        def fit(self, X, y, sample_weight=None):
+            if X.shape[1] > 10:
+                raise ValueError("at most 10 columns")
+            return super().fit(X, y)
+
+    X, y = signal()
+    found = choose(X, y, **{**SMALL, "sizes": [5], "estimators": [Small()]})
+    assert any("at most 10 columns" in note for note in found.notes)
+    assert not found.is_partial
+    assert set(found.candidates.selector) == {"AnovaF", "Correlation", "no features"}
+
+
+def test_losses_and_other_scores():
+    X, y = signal()
+    found = choose(X, y, **SMALL, scoring=["log_loss", "accuracy"], correction="bbc")
+    assert found.naive_score == found.candidates.score.min()
+    assert found.naive_score < found.score
+    assert found.optimism > 0
+    low, high = found.interval()
+    assert 0 <= low < found.score < high
+    assert 0.5 < found.other_scores["accuracy"].value <= 1
+
+
+def test_numbers_as_targets():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 8))
+    y = X[:, 0] + rng.normal(size=50)
+    selector = SelectByCorrelation()
+    found = choose(X, y, selectors=[selector], sizes=[1, 2], cv=4, random_state=0)
+    assert found.scoring.name == "r2"
+    assert 0 < found.score <= found.naive_score < 1
+    assert "mean" in set(found.candidates.estimator)
+
+
+class SelectByCorrelation(Correlation):
+    """Ranks by correlation with numbers, in a loop."""
+
+    def __new__(cls):
+        from sklearn.feature_selection import SelectKBest, r_regression
+
+        return SelectKBest(lambda X, y: np.abs(r_regression(X, y)))
+
+
+def test_dropping_fits_less_and_keeps_the_winner():
+    X, y = signal(60, strength=2.5)
+    kept = choose(X, y, **{**SMALL, "cv": 6}, correction="bbc")
+    found = choose(X, y, **{**SMALL, "cv": 6}, drop=0.95)
+    dropped = found.candidates.dropped_after.notna()
+    assert dropped.any()
+    assert len(found.candidates) == len(kept.candidates)
+    assert found.winner.label == kept.winner.label
+    assert found.naive_score == kept.naive_score
+    assert not found.candidates[dropped].wins.any()
+    with pytest.raises(InputError, match="drop=2"):
+        choose(X, y, **SMALL, drop=2)
+    with pytest.raises(InputError, match="fold by fold"):
+        choose(X, y, **SMALL, drop=0.99, correction="nested")
+
+
+def test_a_stopped_search_answers_with_what_is_done():
+    X, y = signal()
+    stop = threading.Event()
+
+    def progress(done, total):
+        stop.set()
+
+    from veridical._core.reading import read_table
+
+    search = Search(**SMALL, progress=progress)
+    found = search.run(read_table(X, y), stop)
+    assert found.is_partial
+    assert found.conclusion.belief == "care"
+    assert set(found.candidates.selector) == {"AnovaF", "no selection", "no features"}
+    assert "partial answer" in found.conclusion.sentence
+    assert any("not evaluated" in note for note in found.notes)
+
+
+def test_a_store_is_read_and_completed(tmp_path):
+    X, y = signal()
+    plain = choose(X, y, **SMALL, scoring="roc_auc")
+    path = tmp_path / "search.sqlite"
+    first = choose(
+        X, y, **{**SMALL, "selectors": ["anova"]}, scoring="roc_auc", store=path
+    )
+    more = {**SMALL, "estimators": ["nb", "1nn", Counting()]}
+    again = choose(X, y, **more, scoring="roc_auc", store=path)
+    assert len(first.candidates) < len(plain.candidates) < len(again.candidates)
+    before = Counting.n_fits
+    assert before > 10
+    last = choose(X, y, **more, scoring="roc_auc", store=path)
+    assert Counting.n_fits - before <= 1  # the final fit, if it wins
+    assert last.score == again.score
+    pd.testing.assert_frame_equal(last.candidates, again.candidates)
+
+
+class Counting(GaussianNB):
+    """Counts the fits of all its objects."""
+
+    n_fits = 0
+
+    def fit(self, X, y, sample_weight=None):
+        Counting.n_fits += 1
+        return super().fit(X, y)
+
+
+def test_the_front_and_the_knee():
+    assert find_front(
+        [1, 5, 5], np.array([0.7, 0.8, 0.7]), np.array([1, 0.5, 0.4])
+    ) == [
+        True,
+        True,
+        False,
+    ]
+    X, y = signal(60)
+    found = choose(X, y, **{**SMALL, "sizes": [1, 2, 3, 5, 10, 20]})
+    assert found.winner in found.front
+    sizes = [one.n_features for one in found.front]
+    assert sizes == sorted(sizes)
+    assert found.knee.n_features <= 20
+    assert found.smallest.n_features <= found.winner.n_features
+    assert found.smallest in found.like_winner
+
+
+def test_stand_ins_are_found_and_measured():
+    X, y = signal(60, strength=2.0)
+    rng = np.random.default_rng(1)
+    X[:, 10:13] = X[:, :3] + 0.1 * rng.normal(size=(60, 3))
+    options = {**SMALL, "selectors": ["anova"], "sizes": [3], "baselines": False}
+    found = choose(X, y, **options)
+    assert {one.index for one in found.features} <= {0, 1, 2, 10, 11, 12}
+    assert all(abs(one.correlation) >= 0.9 for one in found.stand_ins)
+    assert found.signature.n_replaced >= 1
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"sizes": [100]}, "the data has 30"),
+        ({"sizes": "many"}, "neither 'auto' nor numbers"),
+        ({"selectors": []}, "selectors is empty"),
+        ({"estimators": []}, "estimators is empty"),
+        ({"correction": "none"}, "must be 'auto', 'bbc' or 'nested'"),
+        ({"cv": "subsampling5"}, "tested equally often"),
+        ({"correction": "bbc", "inner_cv": 3}, "inner_cv is for"),
+        ({"scoring": lambda model, X, y: 1.0}, "needs the fitted models"),
+        ({"n_bootstrap": 1}, "n_bootstrap=1"),
+        ({"selectors": [StandardScaler()]}, "does not select features"),
+    ],
+)
+def test_what_is_not_possible_is_said(options, words):
+    X, y = noise()
+    with pytest.raises(InputError, match=words):
+        choose(X, y, **{**SMALL, **options})
+
+
+def test_repeated_folds_and_splitters():
+    X, y = signal()
+    found = choose(X, y, **{**SMALL, "cv": "2x4"})
+    assert found.n_folds == 8
+    assert found.predictions.shape == (2, 40)
+    splitter = StratifiedKFold(4, shuffle=True, random_state=1)
+    other = choose(X, y, **{**SMALL, "cv": splitter})
+    assert other.n_folds == 4
+    alone = choose(X, y, **{**SMALL, "cv": "loo", "estimators": ["nb"]})
+    assert alone.correction == "bbc"
