@@ -118,6 +118,8 @@ def _range(sizes: IntArray) -> str:
 
 #: z of the likeness of neighbours in the order from which it is reported.
 ORDER_Z = 5.0
+# Difference of the accuracy with consecutive folds from which it is a warning.
+_LOWER = 0.05
 # Number of random orders within classes.
 _ORDERS = 199
 
@@ -145,6 +147,8 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | None:
     details = {"z": z}
     if all(_has_all_classes(split, data.y) for split in splits):
         other, text, severity = compare_splits(e, splits, "note")
+        if severity == "note" and other <= e.accuracy["in"].value - _LOWER:
+            severity = "warning"
         said += f" With folds of {how}, {text}"
         details["accuracy_blocked"] = other
     return finding("VD022", severity, said, details)
