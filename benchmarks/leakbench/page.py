@@ -15,6 +15,8 @@ from veridical.leakbench.rates import (
     count_detections,
 )
 
+#: Number of tables of each kind that rates need.
+AIM = 200
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
 
@@ -55,7 +57,7 @@ def _sections(frame: pd.DataFrame, others: pd.DataFrame | None) -> list[str]:
         f"and {honest} honest ones, {fewest} or more of each kind, with "
         "`python -m benchmarks.leakbench`. Shares have 95 % intervals (Wilson). "
         "*Found*: an error or a warning with a code of the mechanism. *Noted*: a note "
-        "only.",
+        "only." + _too_few(fewest),
         "### Planted mistakes",
         _table(
             "mechanism | dose | points moved | tables | found | noted | codes",
@@ -75,6 +77,17 @@ def _sections(frame: pd.DataFrame, others: pd.DataFrame | None) -> list[str]:
     if others is not None:
         parts += _rivals(frame, others)
     return parts
+
+
+def _too_few(fewest: int) -> str:
+    """Say that fewer tables were measured than the rates need."""
+    if fewest >= AIM:
+        return ""
+    return (
+        f" The aim is {AIM} tables of each kind; with fewer the intervals are wide, and "
+        "a share of 100 % does not show that 90 % is reached. The command resumes where "
+        "it stopped."
+    )
 
 
 def _table(header: str, rows: list[tuple[str, ...]]) -> str:
@@ -121,7 +134,7 @@ def _codes(by_code: dict[str, Rate]) -> str:
 def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Put other packages beside the audit, on the tables that they were given."""
     keys = ["kind", "name", "dose", "source", "table"]
-    both = others.merge(frame, on=keys, suffixes=("", "_ours"))
+    both = others.rename(columns={"flagged": "warned"}).merge(frame, on=keys)
     ours = both.drop_duplicates(keys)
     names = sorted(both["package"].unique())
     rows = []
@@ -135,9 +148,7 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
             hits = count_alarms(mine)[0][""].hits
         row = [f"{name} (control)" if kind == "control" else str(name), f"{dose:g}"]
         row += [str(len(mine)), f"{hits}"]
-        row += [
-            str(int(part[part["package"] == one]["flagged"].sum())) for one in names
-        ]
+        row += [str(int(part[part["package"] == one]["warned"].sum())) for one in names]
         rows.append(tuple(row))
     versions = ", ".join(
         f"{one} {both[both['package'] == one]['version'].iloc[0]}" for one in names
