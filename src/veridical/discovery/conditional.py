@@ -177,6 +177,7 @@ def _differences(
     )
     found = np.nan_to_num(importance(values, scores), nan=0.0, posinf=1e300)
     W = found[:p] - found[p:]
+    W[np.ptp(X, axis=0) == 0] = 0.0  # a constant feature has no knockoff
     return np.where(swapped, -W, W)
 
 
@@ -364,7 +365,7 @@ def _own_part(Z: FloatArray, j: int, others: IntArray) -> tuple[FloatArray, int]
     rest = Z[:, others]
     penalty = _FEATURE_PENALTY * np.sqrt(2 * np.log(max(others.size, 2)) / n)
     strength = np.abs(rest.T @ x) / n
-    if strength.max() <= penalty:
+    if not x.any() or strength.max() <= penalty:
         return x, 0
     coefficients = fit_lasso(np.asfortranarray(rest), x[:, None], penalty)[:, 0]
     kept = np.flatnonzero(coefficients)

@@ -59,7 +59,7 @@ def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     -------
     array of shape (n, p)
         Each feature is a permutation of the same normal quantiles, with mean 0 and
-        variance 1.
+        variance 1; a constant feature is 0.
 
     Examples
     --------
@@ -76,6 +76,7 @@ def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
         order[:, j] = np.lexsort((rng.random(n), X[:, j]))
     Z = np.empty(X.shape)
     np.put_along_axis(Z, order, quantiles[:, None], axis=0)
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0
     return Z
 
 
