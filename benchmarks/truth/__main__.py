@@ -21,6 +21,7 @@ SCRIPTS = (
     ("sparse_world",),
     ("discoveries", "--minutes", "45"),
     ("batches",),
+    ("score_tests",),
 )
 
 
