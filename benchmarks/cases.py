@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from benchmarks import (
     bias_corrected,
+    choosing,
     comparison,
     elimination,
     engine,
@@ -33,6 +34,7 @@ CASES: dict[str, Case] = {
         elimination.SVM_RFE,
         *training_sets.CASES,
         comparison.COMPARE,
+        choosing.CHOOSE,
         *estimation.CASES,
         *bias_corrected.CASES,
         *lufe.CASES,
