@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks import (
     bias_corrected,
     comparison,
+    discovery,
     elimination,
     engine,
     estimation,
@@ -32,6 +33,7 @@ CASES: dict[str, Case] = {
         prioritization.NESTED,
         elimination.SVM_RFE,
         *training_sets.CASES,
+        *discovery.CASES,
         comparison.COMPARE,
         *estimation.CASES,
         *bias_corrected.CASES,

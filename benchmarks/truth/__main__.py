@@ -19,6 +19,7 @@ SCRIPTS = (
     ("structured",),
     ("findings", "--seconds", "1800"),
     ("sparse_world",),
+    ("discoveries", "--minutes", "45"),
     ("batches",),
 )
 

@@ -429,7 +429,8 @@ def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> An
 
 def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
-    from veridical.datasets import available, load, read
+    from veridical.datasets import EMBEDDED, available, load, read
+    from veridical.datasets.embedded import load_embedded
     from veridical.datasets.loading import locate
 
     text = str(data)
@@ -444,9 +445,11 @@ def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any
     for option, given in (("--target", target), ("--header", header)):
         if given is not None:
             raise InputError(
-                f"{option} is for files; the source {text} has its own target and "
-                "names. Leave it out."
+                f"{option} is for files; {text} has its own target and names. Leave "
+                "it out."
             )
+    if text in EMBEDDED:
+        return *load_embedded(text), text
     return *load(text), f"{text} source"
 
 
