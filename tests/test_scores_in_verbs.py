@@ -129,7 +129,7 @@ def test_audit_permutes_labels_for_the_score():
     assert found.null["in"].pvalue == pytest.approx(1 / 20)
     assert found.others[0].scoring.label == "sensitivity"
     assert "area under the ROC curve" in found.conclusion.sentence
-    assert found.coverage is None
+    assert "area under the ROC curve" in found.coverage.conditions
     page = report.page(found)
     assert "guessing" in page
 

@@ -66,7 +66,7 @@ def severity_of(X: Any, y: Any, selected: Any, seed: int, whole: bool = True) ->
 
     The whole audit is run only where it decides: where a selector agrees with the
     features. Without it (`whole`), agreement counts as an error, which an audit of
-    permuted labels makes of it with a probability of 99 %.
+    permuted labels makes of it with a probability of 98 %.
     """
     data, features = read_table(X, y), np.sort(selected).astype(np.intp)
     with warnings.catch_warnings():

@@ -16,7 +16,13 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from veridical._core import progress
-from veridical._core.progress import Pace, Reporter, announce, count_fits
+from veridical._core.progress import (
+    Pace,
+    Reporter,
+    add_compiling_time,
+    announce,
+    count_fits,
+)
 from veridical.auditing import audit
 from veridical.datasets import make_linear
 from veridical.evaluation import CrossValidation, LeaveOut, estimate, nested_cv, select
@@ -98,6 +104,20 @@ def test_a_bar_keeps_to_one_line(columns, monkeypatch):
     screen = Terminal()
     Reporter("A long label that does not fit", screen)(1, 2)
     assert len(screen.getvalue()) == columns - 1
+
+
+def test_long_compilation_is_named_once():
+    stream = io.StringIO()
+    add_compiling_time(5.0)  # nobody reports
+    with Reporter("Selecting", stream) as reporter:
+        add_compiling_time(0.6)
+        assert stream.getvalue() == ""
+        add_compiling_time(0.6)
+        add_compiling_time(9.0)
+    add_compiling_time(5.0)
+
+    assert stream.getvalue().count("compiling for this computer") == 1
+    assert reporter not in progress._ACTIVE
 
 
 def test_a_dumb_terminal_gets_lines(clock, monkeypatch):

@@ -23,9 +23,11 @@ from tests.oracles.incremental import Groups, UnclearError
 from tests.selection.problems import Problem, examples, labels, train_sets
 from tests.selection.rows import ROWS, each, each_selector
 
+import veridical
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.evaluation import estimate
+from veridical.learning import NaiveBayes
 from veridical.selection import (
     FCBF,
     HSIC,
@@ -33,6 +35,7 @@ from veridical.selection import (
     SVMRFE,
     AnovaF,
     DifferentialPrioritization,
+    ReliefF,
 )
 from veridical.selection._base import ScoreSelector
 
@@ -423,17 +426,59 @@ def test_names_without_names_and_what_alpha_cannot_choose():
         AnovaF(9, keep=[1]).fit(problem.X, problem.y)
 
 
-def test_verbs_refuse_what_they_would_misread():
+def test_tables_are_ranked_and_fitted_as_arrays_are():
     problem = random_problem(9)
     table = Table.from_arrays(problem.X, problem.categorical, problem.y)
-    for call in (
-        lambda selector: selector.fit_table(table),
-        lambda selector: selector.rank_table(table, [np.arange(40)]),
+    rows = np.arange(len(problem.y))[::2]
+    for selector in (AnovaF(2, keep=[3]), AnovaF(2, feature_groups=list("aabbccdde"))):
+        fitted = clone(selector).fit(problem.X, problem.y)
+        assert fitted.order_.tolist() == selector.fit_table(table).order_.tolist()
+        (order,) = selector.rank_table(table, [rows])
+        (again,) = selector.rank_many(problem.X, problem.y, [rows])
+        assert order.tolist() == again.tolist()
+
+
+def test_verbs_keep_features_outside_the_count():
+    rng = np.random.default_rng(1)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 12))
+    X[:, :2] += y[:, None]
+    splits = list(StratifiedKFold(4).split(X, y))
+    options = {"estimator": "nb", "cv": splits, "random_state": 0}
+    blocks = np.repeat(np.arange(6), 2)
+    for selector, n_selected in (
+        (AnovaF(2, keep=[11]), 3),
+        (AnovaF(2, feature_groups=blocks), 4),
+        (AnovaF(1, keep=[11], feature_groups=blocks), 4),
     ):
-        with pytest.raises(InputError, match="which the verbs do not support"):
-            call(AnovaF(2, keep=[0]))
-        with pytest.raises(InputError, match="which the verbs do not support"):
-            call(AnovaF(2, feature_groups=list("aabbccdde")))
+        found = veridical.select(selector, X, y, **options)
+        fitted = clone(selector).fit(X, y)
+        assert [one.index for one in found.features] == fitted.order_[
+            :n_selected
+        ].tolist()
+        hits = []
+        for train, test in splits:
+            chosen = clone(selector).fit(X[train], y[train]).get_support(indices=True)
+            assert len(chosen) == n_selected
+            model = NaiveBayes().fit(X[train][:, chosen], y[train])
+            hits.append(model.predict(X[test][:, chosen]) == y[test])
+        assert found.accuracy.value == np.concatenate(hits).mean()
+        more = veridical.select(selector, X, y, n_features_to_select=3, **options)
+        assert len(more.features) > n_selected
+
+
+def test_compare_keeps_features_too():
+    rng = np.random.default_rng(1)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 12))
+    options = {"estimator": "nb", "cv": 4, "random_state": 0}
+    pair = [AnovaF(keep=[11]), ReliefF(keep=[11])]
+    found = veridical.compare(pair, X, y, n_features_to_select=2, **options)
+    assert found.selected["in"].shape[-1] == 3
+    assert (found.selected["in"] == 11).any(axis=-1).all()
+    uneven = [AnovaF(keep=[11]), ReliefF()]
+    with pytest.raises(InputError, match="2 to 3 features, because of keep"):
+        veridical.compare(uneven, X, y, n_features_to_select=2, **options)
 
 
 def test_a_pipeline_with_groups_is_evaluated_as_scikit_learn_does():

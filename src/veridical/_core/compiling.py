@@ -2,15 +2,24 @@
 
 Every kernel takes its `njit` from here: numba's own raises where it may write neither
 beside the source nor into the user's cache folder, as in a read-only container. Then
-kernels are compiled anew in every process instead.
+kernels are compiled anew in every process instead. Where compilation takes long, the
+reporter of the work says so.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
 import numba
+from numba.core import event, types
+
+from veridical._core.progress import add_compiling_time
+
+# numba has no type annotations.
+_events: Any = event
+_types: Any = types
 
 
 def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
@@ -32,10 +41,49 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
     def compile_one(function: Any) -> Any:
         if cache:
             try:
-                return numba.njit(cache=True, **options)(function)
+                return _without_literals(numba.njit(cache=True, **options)(function))
             except RuntimeError as error:
                 if "no locator available" not in str(error):
                     raise
-        return numba.njit(**options)(function)
+        return _without_literals(numba.njit(**options)(function))
 
     return compile_one
+
+
+def _without_literals(kernel: Any) -> Any:
+    """Let a kernel be compiled for types only, never for the value of an argument.
+
+    While numba infers types, a variable that begins with 0 is a literal 0 at first, and
+    a kernel that is called with it would be compiled for that, in vain.
+    """
+    resolve = kernel.get_call_template
+
+    def resolve_types(args: Any, kws: Any) -> Any:
+        plain = {name: _types.unliteral(one) for name, one in dict(kws).items()}
+        return resolve(tuple(map(_types.unliteral, args)), plain)
+
+    kernel.get_call_template = resolve_types
+    return kernel
+
+
+class _CompilingTime(event.Listener):
+    """Report the seconds of every compilation that is not part of another one."""
+
+    def __init__(self) -> None:
+        self._depth = 0
+        self._began = 0.0
+
+    def on_start(self, event: Any) -> None:
+        """Start the clock."""
+        if not self._depth:
+            self._began = time.monotonic()
+        self._depth += 1
+
+    def on_end(self, event: Any) -> None:
+        """Stop the clock."""
+        self._depth -= 1
+        if not self._depth:
+            add_compiling_time(time.monotonic() - self._began)
+
+
+_events.register("numba:compile", _CompilingTime())

@@ -34,6 +34,9 @@ _RECENT_SECONDS, _RECENT_UNITS = 120.0, 500
 # Number of fits; with fewer the cost of work is not announced.
 MIN_FITS_ANNOUNCED = 500
 _BAR_WIDTH = 20  # characters
+# Seconds of compilation; with more the reporter says why the work has not begun.
+_LONG_COMPILATION = 1.0
+_COMPILING = "compiling for this computer, which is done once"
 
 
 class Pace:
@@ -115,6 +118,7 @@ class Reporter:
         self._at = (0, 0)  # done, total
         self._patience = patience
         self._held_back: list[str] = []  # lines not shown yet, because it is too early
+        self._compiling = 0.0  # seconds
         self._lock = threading.RLock()
         self._over = threading.Event()
 
@@ -176,6 +180,12 @@ class Reporter:
             if not self._is_early():
                 self._say_held_back()
 
+    def add_compiling_time(self, seconds: float) -> None:
+        """Count the time of compilation; say once why nothing is done yet."""
+        before, self._compiling = self._compiling, self._compiling + seconds
+        if before < _LONG_COMPILATION <= self._compiling:
+            self.say(_COMPILING)
+
     def _say_held_back(self) -> None:
         for text in self._held_back:
             self._clear()
@@ -199,14 +209,26 @@ class Reporter:
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()
+        _ACTIVE.append(self)
         threading.Thread(target=self._report_regularly, daemon=True).start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._over.set()
+        _ACTIVE.remove(self)
         with self._lock:
             self._clear()
             self._stream.flush()
+
+
+#: Reporters of work that goes on now, in all threads; the last is the innermost.
+_ACTIVE: list[Reporter] = []
+
+
+def add_compiling_time(seconds: float) -> None:
+    """Tell the reporter of the work, if there is one, how long a compilation took."""
+    for reporter in _ACTIVE[-1:]:
+        reporter.add_compiling_time(seconds)
 
 
 _REPORTING: ContextVar[bool] = ContextVar("reporting", default=False)

@@ -86,6 +86,12 @@ CODES: dict[str, Code] = {
         "Give the features as they were before the correction, and the batch (batch=, "
         "--batch), so that it is learned on the training samples of every fold.",
     ),
+    "VD014": Code(
+        "Samples seem to belong together, but no groups were given",
+        "If several samples come from one patient, site or plate, pass groups=: they "
+        "then stay on one side of every split, and permutations and intervals count "
+        "groups. If samples are independent, ignore VD014.",
+    ),
     "VD020": Code(
         "A feature was encoded by the class of all samples",
         "Give the categories as they are, and make the target encoder a step of the "

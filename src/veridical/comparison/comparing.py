@@ -15,7 +15,7 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Score, ScoreInfo, read_scoring
+from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.targets import NAMES
@@ -59,6 +59,7 @@ from veridical.evaluation.engine import count_jobs
 from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
+from veridical.evaluation.structured import Structure
 from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import describe_weights
 from veridical.preparation.blocks import describe_blocks
@@ -298,7 +299,14 @@ def compare(
     scorings = tuple(
         describe_score(one, data, "mean of folds") for one in design.scores
     )
-    tester = PairTester(chosen, splits.geometry, situation, nulls, *scorings[:1])
+    tester = PairTester(
+        chosen,
+        splits.geometry,
+        situation,
+        nulls,
+        scorings[0] if scorings else ACCURACY,
+        _structure(data, scorings),
+    )
     settings = {
         **describe_design(design, alpha, root),
         **_describe_splits(splits, chosen, n_draws),
@@ -315,6 +323,17 @@ def compare(
     return _conclude(
         design, data, splits, outcome, tester, correction, name, settings, scorings
     )
+
+
+def _structure(data: Table, scorings: Sequence[ScoreInfo]) -> Structure | None:
+    """Describe the table where sizes of tests were not measured for accuracy alone."""
+    by_accuracy = not scorings or scorings[0].is_accuracy
+    plain = data.groups is None and data.weights is None
+    if by_accuracy and plain:
+        return None
+    found = Structure.of(data, "")
+    # Nothing was measured with weights, so that nothing may be near.
+    return found if data.weights is None else found._replace(group_size=math.nan)
 
 
 def _other_scores(scores: tuple[Score, ...]) -> tuple[Score, ...]:

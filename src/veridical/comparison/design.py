@@ -180,10 +180,15 @@ def _place(design: Design, method: str) -> int:
 def _chosen(design: Design, found_by: Any, method: str) -> IntArray:
     place = _place(design, method)
     with_truth = "truth" in design.methods
-    return np.array(
-        [_orders(one, method, with_truth) for one in found_by[place, :, 0]],
-        dtype=np.intp,
-    )
+    orders = [_orders(one, method, with_truth) for one in found_by[place, :, 0]]
+    lengths = {len(order) for some in orders for order in some}
+    if len(lengths) > 1:
+        raise InputError(
+            f"The selectors return {min(lengths)} to {max(lengths)} features, because "
+            "of keep or feature_groups, but are compared with the same number; give "
+            "all selectors the same features to keep, and groups of one size."
+        )
+    return np.array(orders, dtype=np.intp)
 
 
 def _orders(found: Evaluation, method: str, with_truth: bool) -> list[IntArray]:

@@ -15,6 +15,7 @@ from veridical._core.text import listing
 from veridical._core.types import (
     CVLike,
     EstimatorLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
@@ -34,8 +35,9 @@ RECIPE = (
     "for categorical features, false discovery rate 10 %) is drawn from the values of "
     "its own class with probability strength · sqrt(1 − 1/F), else from all; all other "
     "features carry no information. Numeric features are correlated within the classes "
-    "as observed, shrunk towards independence (Schäfer & Strimmer 2005). Interactions "
-    "between features are left out."
+    "as observed, shrunk towards independence (Schäfer & Strimmer 2005). Groups are "
+    "those of the data, and samples of one group are correlated as observed. "
+    "Interactions between features are left out."
 )
 
 
@@ -47,6 +49,7 @@ def sensitivity(
     *,
     estimator: EstimatorLike | Sequence[EstimatorLike] | None = None,
     n_features_to_select: int | float | Literal["auto"] = "auto",
+    groups: GroupsLike = None,
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
@@ -69,8 +72,9 @@ def sensitivity(
     ----------
     selectors : sequence of selectors, or mapping of display name to selector
         Exactly two, as in `compare`.
-    X, y, estimator, n_features_to_select, cv, test, alpha, name
-        As in `compare`.
+    X, y, estimator, n_features_to_select, groups, cv, test, alpha, name
+        As in `compare`. Data sets drawn from a source have the groups of the data, and
+        samples of one group resemble each other as observed.
     strengths : sequence of float, default=(0.5, 1.0, 1.5)
         One source for each: factor of the strength found in the data, which is an
         estimate, and on which the results of IN and OUT depend.
@@ -135,7 +139,7 @@ def sensitivity(
     """
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
-    data = read_table(X, y, kind="classes")
+    data = read_table(X, y, groups=groups, kind="classes")
     root = root_seed(random_state)
     make_pair(selectors, root)
     common: dict[str, Any] = {
@@ -147,7 +151,7 @@ def sensitivity(
         "random_state": root,
         "n_jobs": n_jobs,
     }
-    observed = compare(selectors, X, y, name=name, **common)
+    observed = compare(selectors, data, data.labels, name=name, **common)
     found, relevant = [], []
     for i, strength in enumerate(strengths):
         source = SimulatedSource.from_table(data, strength)

@@ -9,6 +9,9 @@ It keeps what can be estimated from the data and leaves out the rest:
   what was observed, because the strongest of many features look stronger than they are.
 - **Correlation**: numeric features are correlated within classes as observed, shrunk
   towards independence (Schäfer and Strimmer), by a normal copula.
+- **Groups**: numeric features of samples of one group are correlated as observed within
+  classes; data sets have the outcomes and groups of the data, and whether a feature
+  differs between classes is decided on means of groups.
 - **Left out**: interactions between features, and correlation of categorical features.
 
 A feature differs between classes if the F statistic of its normal scores, or that of
@@ -63,6 +66,8 @@ class SimulatedSource:
         Z, from which correlated normal scores are mixed.
     shrinkage : float
         λ.
+    shared : array of shape (p,)
+        Correlation of two samples of one group, of each feature; 0 without groups.
     keep : array of shape (p,)
         Probability of drawing from the values of the own class; 0 for a feature without
         information.
@@ -74,6 +79,7 @@ class SimulatedSource:
     mixing: FloatArray
     shrinkage: float
     keep: FloatArray
+    shared: FloatArray
 
     @classmethod
     def from_table(cls, data: Table, strength: float = 1.0) -> SimulatedSource:
@@ -109,7 +115,13 @@ class SimulatedSource:
             mixing=mixing,
             shrinkage=_shrinkage(mixing),
             keep=np.minimum(1.0, strength * _keep(values, data)),
+            shared=_correlation_in_groups(mixing, data.groups),
         )
+
+    @property
+    def groups(self) -> IntArray | None:
+        """Groups of a data set of as many samples as the data."""
+        return self.data.groups
 
     @property
     def name(self) -> str:
@@ -132,12 +144,18 @@ class SimulatedSource:
             Decides what is drawn.
         """
         rng = as_generator(random_state)
-        codes = rng.permutation(self._classes(n_samples))
-        drawn = self.draw(codes, rng)
+        groups = self.groups if n_samples == self.data.n_samples else None
+        if groups is None:
+            codes = rng.permutation(self._classes(n_samples))
+        else:
+            codes = self.data.as_classes.by_appearance
+        drawn = self.draw(codes, rng, groups)
         like = replace(self.data.features, values=drawn)
         return like.frame(), self._labels()[codes]
 
-    def draw(self, codes: IntArray, rng: np.random.Generator) -> FloatArray:
+    def draw(
+        self, codes: IntArray, rng: np.random.Generator, groups: IntArray | None = None
+    ) -> FloatArray:
         """Draw the features of samples whose classes are given.
 
         Parameters
@@ -146,14 +164,21 @@ class SimulatedSource:
             Their classes.
         rng : numpy Generator
             Random number generator.
+        groups : int array of shape (n_samples,), optional
+            Their groups, from 0 on.
         """
         n, p = codes.size, self.keep.size
-        u = self._places(n, rng)
+        u = self._places(n, rng, groups)
         result = _quantiles(self.pooled, u)
         relevant = np.flatnonzero(self.keep)
         for c, values in enumerate(self.by_class):
             rows = np.flatnonzero(codes == c)
-            own = rng.random((rows.size, relevant.size)) < self.keep[relevant]
+            if groups is None:
+                chance = rng.random((rows.size, relevant.size))
+            else:  # the same for all samples of a group
+                n_groups = int(groups.max()) + 1
+                chance = rng.random((n_groups, relevant.size))[groups[rows]]
+            own = chance < self.keep[relevant]
             inside = _quantiles(values[:, relevant], u[np.ix_(rows, relevant)])
             own &= ~np.isnan(inside)
             where = np.ix_(rows, relevant)
@@ -163,13 +188,23 @@ class SimulatedSource:
             result[rng.random((n, p)) < absent] = np.nan
         return result
 
-    def _places(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """Draw u: uniform, and correlated as the numeric features are."""
+    def _places(
+        self, n: int, rng: np.random.Generator, groups: IntArray | None
+    ) -> FloatArray:
+        """Draw u: uniform, and correlated as the features and the groups are."""
+        normal = self._normal(n, rng)
+        if groups is not None:
+            common = self._normal(int(groups.max()) + 1, rng)[groups]
+            normal = np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * normal
+        return np.asarray(ndtr(normal))
+
+    def _normal(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """Draw normal scores, correlated as the numeric features are."""
         mixed = rng.standard_normal((n, len(self.mixing))) @ self.mixing
         noise = rng.standard_normal(mixed.shape)
         varies = (self.mixing != 0).any(axis=0)
         shared = np.where(varies, 1 - self.shrinkage, 0.0)
-        return np.asarray(ndtr(np.sqrt(shared) * mixed + np.sqrt(1 - shared) * noise))
+        return np.asarray(np.sqrt(shared) * mixed + np.sqrt(1 - shared) * noise)
 
     def _classes(self, n_samples: int) -> IntArray:
         """Divide samples among the classes, by the largest remainders.
@@ -200,6 +235,47 @@ def _quantiles(ordered: FloatArray, u: FloatArray) -> FloatArray:
 
 
 # -- estimates -----------------------------------------------------------------------
+
+
+def _correlation_in_groups(Z: FloatArray, groups: IntArray | None) -> FloatArray:
+    """Compute the correlation of two samples of one group, of every feature.
+
+    It is the intraclass correlation by the analysis of variance, within [0, 1].
+
+    Parameters
+    ----------
+    Z : array of shape (n, p)
+        Normal scores within classes.
+    groups : int array of shape (n,), or None
+        Groups from 0 on.
+    """
+    if groups is None:
+        return np.zeros(Z.shape[1])
+    counts = np.bincount(groups)
+    m, n = len(counts), len(groups)
+    means = np.zeros((m, Z.shape[1]))
+    np.add.at(means, groups, Z)
+    means /= counts[:, None]
+    within = ((Z - means[groups]) ** 2).sum(axis=0) / max(n - m, 1)
+    between = (counts[:, None] * means**2).sum(axis=0) / max(m - 1, 1)
+    size = (n - (counts**2).sum() / n) / max(m - 1, 1)
+    whole = between + (size - 1) * within
+    share = np.divide(
+        between - within, whole, out=np.zeros_like(whole), where=whole > 0
+    )
+    return np.asarray(np.clip(share, 0.0, 1.0))
+
+
+def _means_of_groups(
+    scores: FloatArray, codes: IntArray, groups: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Average scores over the samples of each group and class; return their classes."""
+    pairs = np.column_stack([groups, codes])
+    cells, place = np.unique(pairs, axis=0, return_inverse=True)
+    place = place.reshape(-1)
+    sums = np.zeros((len(cells), scores.shape[1]))
+    np.add.at(sums, place, scores)
+    return sums / np.bincount(place)[:, None], cells[:, 1]
 
 
 def _normal_scores(values: FloatArray) -> FloatArray:
@@ -251,22 +327,27 @@ def _shrinkage(Z: FloatArray) -> float:
 
 def _keep(values: FloatArray, data: Table) -> FloatArray:
     """Compute `keep` at strength 1: 0 for features that do not differ significantly."""
-    n_classes = int(data.as_classes.by_appearance.max()) + 1
+    codes = data.as_classes.by_appearance
+    n_classes, n_units = int(codes.max()) + 1, data.n_samples
     ratio, pvalue = np.ones(data.n_features), np.ones(data.n_features)
     numeric = np.flatnonzero(~data.categorical)
     if numeric.size:
-        scores = _normal_scores(values[:, numeric])
-        both = np.stack(
-            [
-                _f_statistics(part, data.as_classes.by_appearance, n_classes)
-                for part in (scores, scores**2)
-            ]
-        )
+        scores, of_units = _normal_scores(values[:, numeric]), codes
+        parts = [scores, scores**2]
+        if data.groups is not None:
+            averaged = [_means_of_groups(part, codes, data.groups) for part in parts]
+            parts, of_units = [part for part, _ in averaged], averaged[0][1]
+            n_units = len(of_units)
+        both = np.stack([_f_statistics(part, of_units, n_classes) for part in parts])
         ratio[numeric] = both.max(axis=0)
-        df = n_classes - 1, data.n_samples - n_classes
+        df = n_classes - 1, max(n_units - n_classes, 1)
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
+    rows: Any = slice(None)
+    if data.groups is not None:  # one sample of each group and class
+        pairs = np.column_stack([data.groups, codes])
+        rows = np.unique(pairs, axis=0, return_index=True)[1]
     for j in np.flatnonzero(data.categorical):
-        ratio[j], pvalue[j] = _chi_squared(values[:, j], data.as_classes.by_appearance)
+        ratio[j], pvalue[j] = _chi_squared(values[rows, j], codes[rows])
     differs = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):
         return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)

@@ -284,8 +284,14 @@ class SourceSampler:
             draw_test = getattr(self.source, "test", self.source)
             X_test, y_test = draw_test(self.n_test, random_state=seed)[:2]
             X, y = _concatenate(X, X_test), np.concatenate([y, y_test])
+        groups = getattr(self.source, "groups", None)
+        if groups is not None and len(groups) == self.n_train:
+            fresh = np.arange(len(y) - self.n_train) + len(y)  # each on its own
+            groups = np.concatenate([groups, fresh])
+        else:
+            groups = None
         try:
-            data = read_table(X, y, kind=self.kind)
+            data = read_table(X, y, groups=groups, kind=self.kind)
         except InputError as error:
             raise InputError(f"Data set {number} of the source: {error}") from error
         n_train = data.n_samples - self.n_test

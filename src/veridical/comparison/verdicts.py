@@ -39,6 +39,7 @@ from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
 from veridical.evaluation.situations import Situation
+from veridical.evaluation.structured import ALPHAS, Structure, find_rows, rate_of
 
 #: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
 N_DRAWS = 100
@@ -197,7 +198,7 @@ def _null_pair(
     rng = as_generator(stream(root, Purpose.NULL, number))
     outcomes = []
     for _ in range(2):
-        drawn = source.draw(data.as_classes.by_appearance, rng)
+        drawn = source.draw(data.as_classes.by_appearance, rng, data.groups)
         features = replace(data.features, values=drawn)
         block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)
@@ -221,6 +222,9 @@ class PairTester:
         Measured nulls, for calibrated verdicts.
     scoring : ScoreInfo
         What is compared.
+    structure : Structure, optional
+        The table, where other scores than accuracy are compared, or where there are
+        groups; sizes of tests were measured apart for these.
     """
 
     test: SignificanceTest
@@ -228,6 +232,7 @@ class PairTester:
     situation: Situation
     nulls: Nulls | None = None
     scoring: ScoreInfo = ACCURACY
+    structure: Structure | None = None
 
     def verdict(
         self,
@@ -254,10 +259,9 @@ class PairTester:
         scores: FloatArray,
         n_selectors: int = 2,
     ) -> MeasuredSize | None:
-        """Look up how often a test rejects in designs like this one.
-
-        Sizes were measured for accuracy only.
-        """
+        """Look up how often a test rejects in designs like this one."""
+        if self.structure is not None:
+            return self._structured_size(test, method, estimator, n_selectors)
         if not self.scoring.is_accuracy:
             return None
         return measured_size(
@@ -267,6 +271,30 @@ class PairTester:
             self.situation._replace(estimator=estimator, accuracy=float(scores.mean())),
             alpha=self.test.alpha,
             n_selectors=n_selectors,
+        )
+
+    def _structured_size(
+        self, test: str, method: str, estimator: str, n_selectors: int
+    ) -> MeasuredSize | None:
+        """Look up the size for this score and these groups; None if not measured."""
+        assert self.structure is not None
+        n_repeats, n_folds = self.geometry.shape or (0, 0)
+        alpha = self.test.alpha
+        measured = test == "corrected-t" and method == "in" and n_selectors == 2
+        if not measured or n_repeats != 1 or alpha not in ALPHAS:
+            return None
+        place = self.structure._replace(estimator=estimator)
+        found = rate_of(find_rows(self.scoring.name, n_folds, place), alpha)
+        if found is None:
+            return None
+        return MeasuredSize(
+            alpha,
+            found.rate,
+            found.low,
+            found.high,
+            found.n_simulations,
+            f"{found.design}, under IN",
+            found.n_designs,
         )
 
     def pairs(

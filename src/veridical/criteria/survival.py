@@ -37,9 +37,13 @@ class CoxRelevance:
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return χ², with one degree of freedom."""
-        U, V = cox_scores(data, sets, n_threads)
-        with np.errstate(invalid="ignore"):
-            return np.where(V > 0, U * (U / V), np.nan)
+        return chi_squares(*cox_scores(data, sets, n_threads))
+
+
+def chi_squares(U: FloatArray, V: FloatArray) -> FloatArray:
+    """Return U²/V, NaN where the variance is 0."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.where(V > 0, U * (U / V), np.nan)
 
 
 def cox_scores(
@@ -77,9 +81,12 @@ def _copies(sets: TrainSets, s: int) -> IntArray:
     Whole weights count samples; with other weights a sample is one event.
     """
     counts = sets.counts[s]
-    if (counts == np.rint(counts)).all():
-        return counts.astype(np.intp)
-    return np.bincount(sets.indices[s], minlength=counts.size)
+    if sets.weights is not None:
+        rows = sets.indices[s]
+        weights = sets.weights[rows]
+        if (weights != np.rint(weights)).any():
+            return np.bincount(rows, minlength=counts.size)
+    return counts.astype(np.intp)
 
 
 def event_weights(data: Table, sets: TrainSets) -> FloatArray:

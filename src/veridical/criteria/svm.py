@@ -210,6 +210,12 @@ class SVRWeights(SVMWeights):
         rows = np.flatnonzero(counts)
         y, self._bound = data.as_numbers.values[rows], C * counts[rows]
         weight = counts[rows] / counts[rows].sum()
+        if not sparse.issparse(self._X):
+            # The multipliers balance, so means have no effect but rounding. A constant
+            # feature is exactly 0 then.
+            shifted = self._X.astype(np.float64) - self._X[0]
+            self._X = shifted - weight @ shifted
+            self._sum_products()
         centred = y - weight @ y
         self._target = centred / np.sqrt(weight @ centred**2)
         self._epsilon = epsilon

@@ -27,11 +27,14 @@ INTERVAL_NAMES = {
     "corrected-t": "corrected t",
     "nested": "nested cross-validation",
     "wilson": "Wilson",
+    "cluster-wilson": "Wilson (groups)",
 }
 #: What the interval of an accuracy is, by its kind; "" where there is none.
 INTERVALS = {
     "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
+    "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
+    "does not account for training sets that overlap",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
     "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
@@ -231,8 +234,8 @@ def conclude_selection(record: Selection) -> Conclusion:
     bounds = " (no interval)"
     if math.isfinite(found.low):
         bounds = f" ({scoring.write_range(found.low, found.high)}"
-        if scoring.is_accuracy and record.coverage is not None:
-            bounds += f", measured coverage {write_coverage(record.coverage)}"
+        if record.score_coverage is not None:
+            bounds += f", measured coverage {write_coverage(record.score_coverage)}"
         bounds += ")"
     reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
     rest = f"the {scoring.write(share)} of {GUESSING}"

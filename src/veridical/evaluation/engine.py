@@ -144,8 +144,8 @@ class Evaluation:
         By split: predicted classes, as places among the sorted classes of y; numbers;
         or risks, the greater, the sooner the event is expected.
     targets : list of arrays of shape (n_test,)
-        By split: the true classes, as places; the true numbers; or, of survival,
-        ``veridical._core.survival_scores.Observed``.
+        By split: the true classes, as places; the true numbers; or, of survival, events
+        and times.
     rankings : list of Ranked or None
         By split: the leading features, best first; None where nothing was selected, or
         the training set holds one class only.
@@ -737,7 +737,7 @@ def rank(
     shuffled = table if columns is None else table.permute(columns)
     # How far a search goes may depend on the number of features.
     asked = set_size(clone(selector, safe=False), n_features)
-    if n_features is None or not shares_work(selector):
+    if n_features is None or not shares_work(selector) or has_groups(selector):
         ranked = [
             fit_selector(selector, shuffled, rows, n_features)[1] for rows in train_sets
         ]
@@ -754,7 +754,7 @@ def rank(
         given = {} if table.weights is None else {"sample_weight": table.weights}
         orders = asked.rank_many(shuffled.frame(), y, list(train_sets), **given)
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
-    if n_features is not None:
+    if n_features is not None and not has_groups(selector):
         for one in ranked:
             _check_order(one.order, n_features, selector)
     if columns is None:
@@ -775,8 +775,19 @@ def _leading_rows(table: Table, train_sets: Sequence[IntArray]) -> Table:
     )
 
 
+def has_groups(selector: Any) -> bool:
+    """Return whether a selector of ours keeps features, or selects them together.
+
+    Then `n_features_to_select` counts groups beside the features that are kept, and the
+    number of selected features is known after a fit only.
+    """
+    return bool(getattr(selecting_step(selector), "has_groups", False))
+
+
 def _uses_indices(selector: Any) -> bool:
     """Return whether parameters of a selector hold feature indices."""
+    if has_groups(selector):
+        return True
     chosen = getattr(selector, "categorical_features", None)
     return chosen is not None and not isinstance(chosen, str)
 
@@ -796,6 +807,8 @@ def fit_selector(
     """Fit a selector on some samples; return it with the features it chooses."""
     table = table.corrected(rows)
     asked = set_size(clone(selector, safe=False), n_features)
+    if has_groups(asked):
+        n_features = None  # which counts groups, and has been set
     if hasattr(asked, "fit_table"):
         fitted = asked.fit_table(table.rows(rows))
         alpha = getattr(fitted, "alpha_", None)
@@ -1045,7 +1058,9 @@ def _order_and_sizes(
         return None, None
     if ranked is None:  # one class only: no ranking
         return None, procedure.sizes or (1,)
-    sizes = procedure.sizes or (len(ranked.order),)
+    sizes = procedure.sizes
+    if not sizes or has_groups(procedure.selector):
+        sizes = (len(ranked.order),)
     order = ranked.order[: sizes[-1]]
     return (np.sort(order) if len(sizes) == 1 else order), sizes
 

@@ -62,13 +62,20 @@ from veridical.evaluation.engine import (
     Procedure,
     as_procedure,
     evaluate_table,
+    selecting_step,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
-from veridical.evaluation.reading import label_of, read_estimator, read_problem
+from veridical.evaluation.reading import (
+    label_of,
+    name_of,
+    read_estimator,
+    read_problem,
+)
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, count_selected
+from veridical.evaluation.structured import coverages_near
 from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import Spread, describe_weights
 from veridical.preparation.blocks import describe_blocks
@@ -325,7 +332,11 @@ def _of_score(
         and table.weights is None
     ):
         situation = _situation(table, learner, value)
-    measured = coverage_of(splits, situation) if situation else {}
+    if situation is not None:
+        measured = coverage_of(splits, situation)
+    else:
+        last = name_of(selecting_step(learner))
+        measured = coverages_near(score.name, splits, table, last)
     n_shared = count_shared(score, table, splits)
     hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {
@@ -400,9 +411,10 @@ def accuracy_of_hits(
             np.concatenate(hits), None if weights is None else weights[tested]
         )
     )
-    measured = {}
     if table is None or (table.groups is None and table.weights is None):
         measured = coverage_of(splits, situation._replace(accuracy=value))
+    else:
+        measured = coverages_near("accuracy", splits, table, situation.estimator)
     found = _from_scores(
         method, splits, value, scores, ACCURACY, measured, 0, table, hits
     )
@@ -461,7 +473,11 @@ def estimate_of_score(
     scores, value = scored.splits[size], float(scored.values[size])
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
-    fields = _from_scores(method, splits, value, scores, info, {}, n_shared, table)
+    last = name_of(selecting_step(found.estimator))
+    measured = coverages_near(score.name, splits, table, last)
+    fields = _from_scores(
+        method, splits, value, scores, info, measured, n_shared, table
+    )
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
     return Estimate(

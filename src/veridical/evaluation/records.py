@@ -375,11 +375,15 @@ class ScoreResult:
         Its value with the 95 % interval, NaN where there is none.
     interval : str
         The kind of interval, "" where none is valid.
+    coverage : Coverage or None
+        How often such 95 % intervals have covered the truth in the measured designs
+        nearest to this one; None where nothing was measured near.
     """
 
     scoring: ScoreInfo
     score: Interval
     interval: str = ""
+    coverage: Coverage | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -478,6 +482,13 @@ class Selection(Record):
     def score_interval(self) -> str:
         """The kind of the interval of the leading score."""
         return self.scores[0].interval if self.scores else self.interval
+
+    @property
+    def score_coverage(self) -> Coverage | None:
+        """The measured coverage of the interval of the leading score."""
+        if self.scores and not self.scoring.is_accuracy:
+            return self.scores[0].coverage
+        return self.coverage
 
     @property
     def by_size(self) -> tuple[Interval, ...]:

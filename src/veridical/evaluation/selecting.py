@@ -50,6 +50,7 @@ from veridical.evaluation.engine import (
     Procedure,
     evaluate_table,
     fit_selector,
+    has_groups,
     own_size,
     scores_of,
     selecting_step,
@@ -213,7 +214,9 @@ def select(
     remarks += notes.warn_of_splits(
         method, table, splits, is_accuracy=table.kind == "classes", stacklevel=3
     )
-    procedure = Procedure(learner, chosen, _sizes(learner, n_selected))
+    by_number = not has_groups(chosen)  # otherwise the number is known after a fit
+    sizes = _sizes(learner, n_selected) if by_number else ()
+    procedure = Procedure(learner, chosen, sizes)
     run = Workers(n_jobs, progress)
     announce(progress, learner, len(splits), max(len(procedure.sizes), 1))
     # On other samples, what is tested are the features of the training samples.
@@ -320,7 +323,14 @@ def _score(
                 )
             remarks += [n for n in one.notes if n not in remarks]
         kind = default_interval(one) or ""
-        results.append(ScoreResult(info, Interval(one.value, *_bounds(one)), kind))
+        results.append(
+            ScoreResult(
+                info,
+                Interval(one.value, *_bounds(one)),
+                kind,
+                one.coverage.get(kind),
+            )
+        )
     if scores[0].is_accuracy:
         return tuple(results), (), remarks
     by_size = []
@@ -342,6 +352,9 @@ def _read_n_features(
     asked = wanted if named else _own_number(wanted, selector, table)
     if asked is None:
         return None, []
+    if has_groups(selector):  # it counts groups beside the features that are kept
+        selecting_step(selector).set_params(n_features_to_select=asked)
+        return None, []
     n_selected = count_features(asked, table.n_features, strict=named)
     if isinstance(asked, Integral) and int(asked) > table.n_features:
         return n_selected, [
@@ -352,6 +365,9 @@ def _read_n_features(
 
 def _own_number(wanted: Any, selector: Any, table: Table) -> Any:
     """Return the number of features that a selector was made for, or keeps."""
+    if wanted is None and has_groups(selector):
+        selecting_step(selector).set_params(n_features_to_select=None)
+        return None
     if wanted is None:
         return _n_kept_without_limit(selector, table)
     own = own_size(selector)

@@ -57,6 +57,11 @@ _LIKE = {
 }
 
 
+def like_estimators(name: str) -> tuple[str, ...]:
+    """Return the measured estimators that are like one; all for the mean of several."""
+    return _LIKE.get(name_of(name), ()) if name else tuple(SIMULATED)
+
+
 class Situation(NamedTuple):
     """A table and an estimator, as far as rates of errors depend on them.
 
@@ -114,9 +119,7 @@ class Situation(NamedTuple):
 
     @property
     def _like(self) -> tuple[str, ...]:
-        if not self.estimator:
-            return tuple(SIMULATED)
-        return _LIKE.get(name_of(self.estimator), ())
+        return like_estimators(self.estimator)
 
 
 class Measured(Protocol):

@@ -264,7 +264,8 @@ def _make_candidates(n: int) -> _Candidates:
 @njit(cache=True, nogil=True)
 def _enlarge(values: Any, size: int) -> Any:
     more = np.empty(size, dtype=values.dtype)
-    more[: values.size] = values
+    for i in range(values.size):
+        more[i] = values[i]
     return more
 
 

@@ -105,6 +105,7 @@ class ScoreResultSummary(TypedDict):
     scoring: ScoreSummary
     score: IntervalSummary
     interval: str
+    coverage: CoverageSummary | None
 
 
 class SizeSummary(TypedDict):

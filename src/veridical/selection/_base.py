@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -150,7 +150,6 @@ class Selector(SelectorMixin, BaseEstimator):
         list of arrays
             Feature indices, best first, one array per training set.
         """
-        self._refuse_groups()
         return self._rank_sets(table, train_sets, self._accept)
 
     def lead_table(
@@ -273,24 +272,23 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def fit_table(self, table: Table) -> Self:
         """Fit on a table that has been read already; its weights are used."""
-        self._refuse_groups()
         table = self._accept(table)
         self.n_features_in_ = table.n_features
         self._store_classes(table)
         return self._keep(table, TrainSets.all_rows(table.n_samples, table.weights))
 
     def _refuse_groups(self) -> None:
-        """Raise if there are groups or features to keep.
-
-        Verbs permute the features and count the leading features of an order, so that
-        indices of features and numbers of groups would mean something else.
-        """
-        if self.keep is not None or self.feature_groups is not None:
+        """Raise if there are groups or features to keep: scores are of single ones."""
+        if self.has_groups:
             raise InputError(
-                f"{type(self).__name__} has keep or feature_groups, which the verbs do "
-                "not support; fit it by itself, or evaluate a Pipeline with it by "
-                "sklearn.model_selection.cross_validate."
+                f"{type(self).__name__} has keep or feature_groups, but here every "
+                "feature is scored by itself; leave them out."
             )
+
+    @property
+    def has_groups(self) -> bool:
+        """Whether some features are always selected, or selected together."""
+        return self.keep is not None or self.feature_groups is not None
 
     def _accept(self, table: Table) -> Table:
         """Adapt a table to the abilities; raise if that is not possible."""
@@ -465,8 +463,12 @@ class ScoreSelector(Selector):
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         relevance = self._relevance(data, sets)
+        return self._rank_by(relevance, relevance.scores(data, sets, self._n_threads))
+
+    def _rank_by(self, relevance: Relevance, scores: FloatArray) -> list[Ranking]:
+        """Sort the features by scores of every training set."""
         return rank_by_score(
-            relevance.scores(data, sets, self._n_threads),
+            scores,
             rtol=relevance.rtol,
             atol=relevance.atol,
             n_threads=self._n_threads,
@@ -510,21 +512,20 @@ def _lead_quickly(
     if vague.size:
         part = data.permute(vague)
         scores[:, vague] = relevance.scores(part, sets, n_threads)
-    unclear = [s for s, row in enumerate(scores) if not _is_clear(row, n_features)]
-    if unclear:
+    unclear = np.flatnonzero(~_are_clear(scores, n_features))
+    if unclear.size:
         some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
         scores[unclear] = relevance.scores(data, some, n_threads)
     return lead_by_score(scores, n_features, **tolerance)
 
 
-def _is_clear(scores: FloatArray, n_features: int) -> bool:
-    """Return whether the first features do not depend on the last digits."""
+def _are_clear(scores: FloatArray, n_features: int) -> BoolArray:
+    """Return for each row whether its first features do not depend on rounding."""
+    if n_features >= scores.shape[1]:
+        return np.ones(len(scores), dtype=np.bool_)
+    place = scores.shape[1] - n_features
     known = np.where(np.isnan(scores), -np.inf, scores)
-    if n_features >= known.size:
-        return True
-    place = known.size - n_features
-    around = np.partition(known, (place - 1, place))
-    below, above = around[place - 1], around[place]
-    if not np.isfinite(above) or above <= 0:
-        return not np.isfinite(above)
-    return bool(above - below > QUICK_ERROR * above + QUICK_ERROR)
+    around = np.partition(known, (place - 1, place), axis=1)
+    below, above = around[:, place - 1], around[:, place]
+    with np.errstate(invalid="ignore"):
+        return above - below > QUICK_ERROR * np.abs(above) + QUICK_ERROR

@@ -7,9 +7,10 @@ from typing import ClassVar, Self
 import numpy as np
 from scipy.special import chdtrc
 
+from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria import ConcordanceRelevance, CoxRelevance, Relevance
-from veridical.criteria.survival import concordances, cox_scores
+from veridical.criteria.survival import chi_squares, concordances, cox_scores
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost
 from veridical.selection._reading import Abilities
@@ -90,10 +91,15 @@ class CoxScore(UnivariateSelector):
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return CoxRelevance()
 
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
+        U, V = cox_scores(data, sets, self._n_threads)
+        self._signs = np.sign(U[0])
+        return self._rank_by(CoxRelevance(), chi_squares(U, V))
+
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
+        self.signs_ = self.__dict__.pop("_signs")
         self.pvalues_ = chdtrc(1, self.scores_)
-        self.signs_ = np.sign(cox_scores(data, sets, self._n_threads)[0][0])
         return self
 
 
@@ -159,7 +165,12 @@ class Concordance(UnivariateSelector):
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return ConcordanceRelevance()
 
+    def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
+        C = concordances(data, sets, self._n_threads)
+        self._first = C[0]
+        return self._rank_by(ConcordanceRelevance(), 0.5 + np.abs(C - 0.5))
+
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)
-        self.concordances_ = concordances(data, sets, self._n_threads)[0]
+        self.concordances_ = self.__dict__.pop("_first")
         return self

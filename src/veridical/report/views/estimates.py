@@ -601,7 +601,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
             score_range(b["low"], b["high"], unit),
             b["kind"],
             write_coverage(covered(b["coverage"]))
-            if s["scoring"]["name"] == "accuracy"
+            if b["coverage"] is not None or s["scoring"]["name"] == "accuracy"
             else "not measured",
         )
         for b in e["intervals"]

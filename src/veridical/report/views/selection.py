@@ -276,8 +276,14 @@ def _is_validated(settings: Mapping[str, Setting]) -> bool:
 
 
 def _coverage(record: Selection) -> str:
-    """Say how often such intervals cover the truth; measured for accuracy only."""
-    return say_coverage(record.coverage if record.scoring.is_accuracy else None)
+    """Say how often such intervals cover the truth."""
+    return say_coverage(record.score_coverage)
+
+
+def _what_is_independent(record: Selection) -> str:
+    if any(one.n_units for one in record.classes):
+        return "the effective number of independent samples"
+    return "independent samples"
 
 
 def _remarks(record: Selection) -> list[str]:
@@ -295,7 +301,7 @@ def _remarks(record: Selection) -> list[str]:
         )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)} The intervals of "
-        "classes are Wilson's for independent samples.",
+        f"classes are Wilson's for {_what_is_independent(record)}.",
         on_list,
     ]
     if len(record.sizes) > 1:

@@ -1,0 +1,113 @@
+"""Samples that belong together although no groups were given.
+
+Two traces are looked for: a column that names subjects, or identifiers with a repeating
+stem; and folds, made elsewhere, that keep nearest neighbours together. The latter is a
+permutation test: without groups, any order of the samples within a class is equally
+probable. Groups that folds divide are looked for by VD021 and VD022.
+
+| symbol | meaning                                                              |
+|--------|----------------------------------------------------------------------|
+| j(i)   | nearest other sample of the class of sample i, features scaled       |
+| T      | share of samples i for which i and j(i) are in one fold              |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from veridical._core.arrays import IntArray
+from veridical._core.seeds import as_generator
+from veridical._core.splits import Split
+from veridical._core.table import Table
+from veridical.auditing.duplicates import MOST_SAMPLES, sample_distances
+from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
+
+#: Permutations of the samples within classes; the smallest p-value is 1/1000.
+N_PERMUTATIONS = 999
+#: p-value up to which, and excess of T from which on, a trace is reported.
+LEVEL, EXCESS = 0.001, 0.15
+#: Samples of a class; smaller classes are left out.
+_FEWEST = 8
+
+
+class Kinship(NamedTuple):
+    """How often nearest neighbours are kept together, and how often by chance."""
+
+    observed: float
+    expected: float
+    pvalue: float
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether it is more often than by chance, and by much."""
+        return self.pvalue <= LEVEL and self.observed >= self.expected + EXCESS
+
+
+def name_subjects(data: Table) -> tuple[str, str] | None:
+    """Return a column of subjects and what it holds, in words; None if there is none.
+
+    Only data frames have names of columns.
+    """
+    frame = data.source
+    if not isinstance(frame, pd.DataFrame):
+        return None
+    for column, kind in find_identifiers(frame).items():
+        if kind == "subjects":
+            n_subjects = frame[column].nunique()
+            if n_subjects > 2 * data.n_classes:
+                return str(column), f"{n_subjects} subjects"
+            continue
+        stems = find_groups_in_ids(frame[column])
+        if stems is not None and len(set(stems[0])) > 2 * data.n_classes:
+            return str(column), stems[1]
+    return None
+
+
+def nearest_of_class(data: Table) -> tuple[IntArray, IntArray] | None:
+    """Return samples, and the nearest other sample of the class of each.
+
+    None where distances cannot be computed: without numeric features, or for too many
+    samples.
+    """
+    numeric = np.flatnonzero(~data.categorical)
+    if not numeric.size or data.n_samples > MOST_SAMPLES:
+        return None
+    distance = sample_distances(data, numeric)
+    distance[data.y[:, None] != data.y[None, :]] = np.inf
+    large = np.bincount(data.y)[data.y] >= _FEWEST
+    rows = np.flatnonzero(large & np.isfinite(distance.min(axis=1)))
+    return (rows, distance[rows].argmin(axis=1)) if rows.size else None
+
+
+def by_folds(data: Table, splits: Sequence[Split], seed: int) -> Kinship | None:
+    """Measure whether folds keep nearest neighbours together.
+
+    None where test sets are no folds.
+    """
+    fold = np.full(data.n_samples, -1)
+    for number, split in enumerate(splits):
+        if (fold[split.test] >= 0).any():
+            return None
+        fold[split.test] = number
+    if (fold < 0).any() or len(splits) < 2:
+        return None
+    found = nearest_of_class(data)
+    if found is None:
+        return None
+    rows, nearest = found
+    observed = float(np.mean(fold[rows] == fold[nearest]))
+    rng = as_generator(seed)
+    members = [np.flatnonzero(data.y == k) for k in range(data.n_classes)]
+    drawn = np.empty(N_PERMUTATIONS)
+    mixed = fold.copy()
+    for b in range(N_PERMUTATIONS):
+        for own in members:
+            mixed[own] = fold[rng.permutation(own)]
+        drawn[b] = np.mean(mixed[rows] == mixed[nearest])
+    as_large = int(np.count_nonzero(drawn >= observed - 1e-12))
+    pvalue = (1 + as_large) / (1 + N_PERMUTATIONS)
+    return Kinship(observed, float(drawn.mean()), pvalue)

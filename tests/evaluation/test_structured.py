@@ -1,0 +1,107 @@
+"""Measured rates for scores and groups, and the statement about groups itself."""
+
+import numpy as np
+import pytest
+
+import veridical
+from veridical._core.reading import read_table
+from veridical.evaluation.structured import (
+    SCORES,
+    Structure,
+    find_rows,
+    rate_of,
+    structured_table,
+)
+
+
+def _patients(rng, n_groups=24, size=6, signal=0.0):
+    """Draw samples with a strong group effect; the class is constant within groups."""
+    groups = np.repeat(np.arange(n_groups), size)
+    y = (np.arange(n_groups) % 2)[groups]
+    X = 0.95 * rng.normal(size=(n_groups, 10))[groups]
+    X += 0.32 * rng.normal(size=X.shape)
+    X[:, 0] += signal * y
+    return X, y, groups
+
+
+def test_at_least_forty_designs_were_measured():
+    rows = structured_table()
+    assert len(rows) >= 40
+    assert {row.score for row in rows} == set(SCORES)
+    grouped = [row for row in rows if row.structure.group_size > 1]
+    assert len(grouped) >= 20
+    assert {row.structure.minority for row in rows} >= {0.1, 0.5}
+    assert all(row.n_simulations >= 200 for row in rows)
+
+
+def test_only_designs_of_the_same_kind_are_near():
+    grouped = Structure(30, 5.0, 0.4, "nb")
+    near = find_rows("roc_auc", 5, grouped)
+    assert near
+    assert all(row.score == "roc_auc" for row in near)
+    assert all(row.structure.group_size > 1 for row in near)
+    assert find_rows("f1", 5, grouped) == []
+    assert find_rows("roc_auc", 50, grouped) == []
+    assert find_rows("roc_auc", None, grouped) == []
+    assert find_rows("roc_auc", 5, grouped._replace(n_units=5000)) == []
+    assert rate_of([], "covered") is None
+    found = rate_of(near, "covered")
+    assert found.low <= found.rate <= found.high
+    assert "groups of" in found.design
+
+
+def test_a_table_is_described_by_its_groups():
+    X, y, groups = _patients(np.random.default_rng(0))
+    assert Structure.of(read_table(X, y, groups=groups), "nb") == (24, 6.0, 0.5, "nb")
+    assert Structure.of(read_table(X, y), "nb") == (144, 1.0, 0.5, "nb")
+
+
+def test_verbs_print_what_was_measured_near():
+    X, y, groups = _patients(np.random.default_rng(0), 40, 5, 1.0)
+    found = veridical.estimate(
+        "nb", X, y, groups=groups, cv=5, scoring="roc_auc", random_state=0
+    )
+    assert "groups of" in found.coverage["corrected-t"].conditions
+    selected = veridical.select(
+        "anova", X, y, estimator="nb", groups=groups, cv=5, scoring="roc_auc",
+        random_state=0,
+    )  # fmt: skip
+    assert selected.score_coverage is not None
+    options = {"estimator": "nb", "cv": 5, "random_state": 0}
+    compared = veridical.compare(
+        ["anova", "relieff"], X, y, groups=groups, scoring="roc_auc", **options
+    )
+    assert "groups of" in compared.verdicts["in"].test.size.design
+    assert compared.verdicts["out"].test.size is None
+    unknown = veridical.compare(
+        ["anova", "relieff"], X, y, groups=groups, scoring="f1", **options
+    )
+    assert unknown.verdicts["in"].test.size is None
+    weighted = veridical.compare(
+        ["anova", "relieff"], X, y, sample_weight=np.ones(200), **options
+    )
+    assert weighted.verdicts["in"].test.size is None
+
+
+@pytest.mark.slow
+def test_groups_hold_their_level_where_samples_do_not():
+    """24 groups of 6 samples without a signal: rejections and coverage."""
+    n, rejected, covered, naive, n_naive = 300, 0, 0, 0, 60
+    for seed in range(n):
+        X, y, groups = _patients(np.random.default_rng(seed))
+        one = veridical.audit(
+            "nb", X, y, groups=groups, n_permutations=60, random_state=seed,
+            progress=False,
+        )  # fmt: skip
+        rejected += one.null["in"].pvalue <= 0.05
+        low, high = one.accuracy["in"][1:]
+        covered += low <= 0.5 <= high
+        if seed < n_naive:
+            other = veridical.audit(
+                "nb", X, y, n_permutations=60, random_state=seed, progress=False
+            )
+            naive += other.null["in"].pvalue <= 0.05
+    # Three standard errors of 300 draws on either side of 5 % and 95 %.
+    assert 0.012 <= rejected / n <= 0.09
+    assert 0.91 <= covered / n <= 0.99
+    assert naive / n_naive > 0.8  # samples of one patient on both sides
