@@ -16,6 +16,7 @@ import sys
 SCRIPTS = (
     ("sizes",),
     ("coverages",),
+    ("choices", "--minutes", "40"),
     ("structured",),
     ("findings", "--seconds", "1800"),
     ("sparse_world",),
