@@ -37,6 +37,7 @@ from veridical.discovery.knockoffs import (
     KnockoffSampler,
     from_scores,
     make_sampler,
+    mean_scores,
     normal_scores,
 )
 from veridical.discovery.multiplicity import knockoff_evalues, knockoff_threshold
@@ -323,8 +324,7 @@ def distilled_test(
         Called with the number of features tested and their number.
     """
     n, p = X.shape
-    rng = as_generator(stream(seed, Purpose.DISCOVERY, _KNOCKOFFS))
-    Z = np.asfortranarray(normal_scores(X, rng))
+    Z = np.asfortranarray(mean_scores(X))
     statistic, pvalues = np.zeros(p), np.ones(p)
     penalty, coefficients = fit_lasso_cv(Z, R, seed) if p > 1 else (1.0, None)
     fitted = np.zeros_like(R) if coefficients is None else Z @ coefficients

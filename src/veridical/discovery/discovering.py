@@ -812,9 +812,7 @@ def _halves(task: _Task) -> list[IntArray]:
 
 def _are_usable(table: Table, halves: Sequence[IntArray]) -> bool:
     """Return whether every half has enough samples, with different outcomes."""
-    return all(
-        half.size >= 4 and not table.target.is_constant(half) for half in halves
-    )
+    return all(half.size >= 4 and not table.target.is_constant(half) for half in halves)
 
 
 def _paths(
