@@ -325,6 +325,17 @@ def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
     return found.to_numpy(dtype=np.float64)
 
 
+def check_outcome(labels: NDArray[Any], n_samples: int, name: str) -> None:
+    """Raise if a column can be no target: missing or constant, and the like.
+
+    Whether it holds classes or numbers is decided later.
+    """
+    if are_numbers(labels):
+        _read_numbers(labels, n_samples, name)
+    else:
+        check_labels(labels, n_samples, name)
+
+
 def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
     if labels.ndim != 1:
         raise InputError(
