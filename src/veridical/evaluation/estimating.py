@@ -57,6 +57,7 @@ from veridical.evaluation.bootstrap import (
     no_information_rate,
     plus_error,
 )
+from veridical.evaluation.curves import curves_of
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
@@ -270,10 +271,12 @@ def _by_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
     found = _evaluate(learner, table, splits, scores, run)
-    return [
+    fields = [
         _of_score(method, learner, table, splits, found, one, root, run, remarks)
         for one in scores
     ]
+    fields[0]["curves"] = curves_of(found, splits, table)
+    return fields
 
 
 def _of_score(

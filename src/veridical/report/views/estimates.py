@@ -78,6 +78,11 @@ from veridical.report.view import (
     table,
     view,
 )
+from veridical.report.views.predictions import (
+    CurvesSummary,
+    prediction_section,
+    summarize_curves,
+)
 
 SCHEMA = "veridical/estimates/1"
 BADGES = {
@@ -173,6 +178,7 @@ class EstimateSummary(TypedDict):
     details: dict[str, float]
     off: float | None
     notes: list[str]
+    curves: CurvesSummary | None
 
 
 class OtherSummary(TypedDict):
@@ -309,6 +315,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
             for kind, (low, high) in estimate.intervals.items()
         ],
         n_splits=len(estimate.scores),
+        curves=summarize_curves(estimate.curves),
         off=None if truth is None else estimate.value - truth,
     )
     return found
@@ -451,6 +458,12 @@ def show(record: Estimates) -> View:
             first=True,
         ),
     ]
+    for estimate in s["estimates"]:
+        if estimate["curves"] is not None:
+            sections += prediction_section(
+                estimate["curves"], f", by {estimate['method']}"
+            )
+            break
     if words["notes"]:
         doubts = tuple(
             Warn("; ".join(note["methods"]), (note["text"],)) for note in words["notes"]
