@@ -7,13 +7,15 @@ BIN    := $(VENV)/bin
 EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 JOBS   ?= 2
 
-.PHONY: help demo test test-all test-processors lint bench truth docs clean
+.PHONY: help demo test test-all test-processors test-wheel test-lowest lint bench truth docs clean
 
 help:
 	@echo "make demo      compare two selectors on the paper's own example, write a page"
 	@echo "make test      run the tests (a few minutes)"
 	@echo "make test-all  run the tests and the slow statistical checks"
 	@echo "make test-processors  run numeric tests as an older processor would compute them"
+	@echo "make test-wheel    build, install outside the repository, and use what was installed"
+	@echo "make test-lowest   run the tests with the lowest allowed versions of dependencies"
 	@echo "make lint      format check, lint, types, import layers"
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
 	@echo "make truth     measure sizes, coverages and rates that pages show"
@@ -60,6 +62,23 @@ TELLING = tests/test_processors.py tests/kernels/test_exact.py \
 
 test-processors: $(VENV)/.installed-test
 	$(AS_OLD) $(PYTEST) -m "not slow" $(TELLING)
+
+test-wheel: $(BIN)/python
+	$(BIN)/pip install --quiet --disable-pip-version-check build
+	mkdir -p build && .ci/wheel $(BIN)/python
+
+# Every direct dependency in the lowest version that pyproject.toml allows, in an
+# environment and with compiled kernels of its own.
+LOWEST  = build/lowest
+$(LOWEST)/.installed: pyproject.toml .ci/lowest | $(BIN)/python
+	$(BIN)/python -m venv --clear $(LOWEST)
+	$(BIN)/python .ci/lowest dask parquet > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check \
+	  --constraint $(LOWEST)/constraints.txt --editable ".[test]" && touch $@
+
+test-lowest: $(LOWEST)/.installed
+	NUMBA_CACHE_DIR=$(CURDIR)/build/numba-lowest OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 \
+	  $(LOWEST)/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not slow and not processors" $(LOWEST_TESTS)
 
 lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 	$(BIN)/ruff format --check .

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from benchmarks import (
     bias_corrected,
+    choosing,
     comparison,
+    discovery,
     elimination,
     engine,
     estimation,
@@ -32,7 +34,9 @@ CASES: dict[str, Case] = {
         prioritization.NESTED,
         elimination.SVM_RFE,
         *training_sets.CASES,
+        *discovery.CASES,
         comparison.COMPARE,
+        choosing.CHOOSE,
         *estimation.CASES,
         *bias_corrected.CASES,
         *lufe.CASES,

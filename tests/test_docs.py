@@ -6,6 +6,7 @@ import ast
 import doctest
 import importlib
 import importlib.util
+import inspect
 import re
 import tomllib
 import typing
@@ -383,3 +384,29 @@ datasets.check_table(X, y)
 DAGSVM().predict_nested(X, y, order)  # see docs/learners/dagsvm.md
 # veridical estimate genes.csv --learner nb --methods cv10,loo
 """
+
+
+def public_things():
+    for room in veridical.__all__:
+        thing = getattr(veridical, room)
+        if not ismodule(thing):
+            yield room, thing
+            continue
+        yield from ((f"{room}.{name}", getattr(thing, name)) for name in thing.__all__)
+
+
+def test_the_reference_names_nothing_private():
+    """Neither the page, nor what docstrings and signatures of public names say."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    assert not re.search(r"\._|\s_\w", page)
+    for name, thing in public_things():
+        if name == "__version__":
+            continue
+        assert not name.split(".")[-1].startswith("_"), name
+        text = inspect.getdoc(thing) or ""
+        assert "veridical._" not in text, name
+        if inspect.isclass(thing):
+            members = [v for k, v in vars(thing).items() if not k.startswith("_")]
+            for member in members:
+                told = inspect.getdoc(member) if callable(member) else ""
+                assert "veridical._" not in (told or ""), (name, member)

@@ -21,6 +21,7 @@ from click.testing import CliRunner
 from tests.test_docs import PAGES, ROOT, fences
 
 from veridical.cli import app
+from veridical.datasets import EMBEDDED
 
 COMMAND = typer.main.get_command(app)
 NOT_RUN = {
@@ -153,6 +154,20 @@ def test_command_works(line, files):
     page = re.search(r"--out (\S+\.html)", line)
     if page:
         assert (files / page[1]).stat().st_size > 5000
+
+
+#: Pages whose subject is the user's own files, or all options at once.
+ABOUT_FILES = {"train-here-validate-there", "command-line"}
+
+
+def test_the_first_command_of_a_page_needs_no_file():
+    first = {}
+    for page, line in COMMANDS:
+        if line.startswith("veridical ") and page not in ABOUT_FILES:
+            first.setdefault(page, line)
+    for page, line in first.items():
+        data = parse(COMMAND, words(line)).params.get("data")
+        assert data is None or str(data) in EMBEDDED, (page, line)
 
 
 def test_make_targets_extras_and_modules_exist():

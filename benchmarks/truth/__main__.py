@@ -16,9 +16,11 @@ import sys
 SCRIPTS = (
     ("sizes",),
     ("coverages",),
+    ("choices", "--minutes", "40"),
     ("structured",),
     ("findings", "--seconds", "1800"),
     ("sparse_world",),
+    ("discoveries", "--minutes", "45"),
     ("batches",),
 )
 

@@ -27,6 +27,7 @@ import time
 import warnings
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ import pandas as pd
 
 import veridical.discovery
 from veridical.discovery import discover
+from veridical.discovery.likeness import rate_table
 
 TABLE = Path(veridical.discovery.__file__).with_name("rates.csv")
 POWER = Path(__file__).with_name("discoveries_power.csv")
@@ -243,7 +245,7 @@ def judge(claimed: Any, true: Any, rate: str) -> dict[str, float]:
 # -- the table -------------------------------------------------------------------------
 
 
-def read_table() -> dict[tuple[Design, str], dict[str, float]]:
+def read_rates() -> dict[tuple[Design, str], dict[str, float]]:
     """Read what was measured."""
     if not TABLE.exists():
         return {}
@@ -276,7 +278,7 @@ def write_table(found: dict[tuple[Design, str], dict[str, float]]) -> None:
 
 def run(minutes: float, only: str = "") -> None:
     """Measure until all designs are done or the time is over."""
-    found = read_table()
+    found = read_rates()
     end = time.process_time() + 60 * minutes
     while time.process_time() < end:
         todo = [one for one in work(found) if only in one[1]]
@@ -317,13 +319,19 @@ def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, s
     return [(design, name) for _, _, design, name in sorted(todo, key=lambda o: o[:2])]
 
 
-def noise(n_sets: int) -> None:
-    """Count pure noise tables in which something is claimed."""
-    rows = []
-    for name in ("anova fdr", "dcrt fdr", "decoys fdr"):
+def noise(n_sets: int, only: str = "") -> None:
+    """Count pure noise tables of 100 x 10000 in which something is claimed."""
+    rows = {}
+    if NOISE.exists():
+        with NOISE.open(newline="") as file:
+            rows = {row["method"]: row for row in csv.DictReader(file)}
+    for name in ("anova fdr", "decoys fdr", "dcrt fdr"):
+        if only not in name:
+            continue
         claim, options = METHODS[name]
-        n_claimed = 0
-        for number in range(n_sets):
+        known = rows.get(name, {"n_sets": 0, "n_claimed": 0})
+        done, n_claimed = int(known["n_sets"]), int(known["n_claimed"])
+        for number in range(done, n_sets):
             rng = np.random.default_rng([7, number])
             X, y = rng.standard_normal((100, 10_000)), np.repeat([0, 1], 50)
             with warnings.catch_warnings():
@@ -333,12 +341,166 @@ def noise(n_sets: int) -> None:
                     n_pairs=50 if claim == "stable" else 0,
                 )  # fmt: skip
             n_claimed += bool(found.claimed.size)
+            rows[name] = {"method": name, "n_sets": number + 1, "n_claimed": n_claimed}
+            if number % 10 == 9:
+                with NOISE.open("w", newline="") as file:
+                    writer = csv.DictWriter(
+                        file, ("method", "n_sets", "n_claimed"), lineterminator="\n"
+                    )
+                    writer.writeheader()
+                    writer.writerows(rows.values())
         print(name, n_claimed, "of", n_sets, flush=True)
-        rows.append((name, n_sets, n_claimed))
-        with NOISE.open("w", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(("method", "n_sets", "n_claimed"))
-            writer.writerows(rows)
+
+
+# -- other packages --------------------------------------------------------------------
+
+#: Designs on which packages are compared; hidimstat takes minutes where p is larger.
+COMPARED = (
+    Design("independent", "linear", 200, 100, 5),
+    Design("blocks", "linear", 200, 100, 5),
+    Design("independent", "linear", 200, 100, 20),
+    Design("heavy", "linear", 200, 100, 5),
+    Design("binary", "linear", 200, 100, 5),
+    Design("blocks", "linear", 200, 100, 10),
+    Design("blocks", "null", 200, 100, 0),
+)
+
+
+def rivals() -> dict[str, Any]:
+    """Return the procedures of other packages that are installed, by name."""
+    found: dict[str, Any] = {}
+    with suppress(ImportError):
+        from hidimstat import D0CRT, ModelXKnockoff
+        from sklearn.linear_model import LassoCV
+
+        def d0crt(X: Any, y: Any) -> Any:
+            model = D0CRT(LassoCV(alphas=10, random_state=0), random_state=0)
+            model.fit(X, y)
+            model.importance(X, y)
+            return model.fdr_selection(0.1) > 0
+
+        def knockoffs(X: Any, y: Any) -> Any:
+            model = ModelXKnockoff(random_state=0)
+            model.fit(X, y)
+            model.importance(X, y)
+            return model.fdr_selection(0.1) > 0
+
+        found |= {"hidimstat D0CRT": d0crt, "hidimstat ModelXKnockoff": knockoffs}
+    with suppress(ImportError):
+        from boruta import BorutaPy
+        from sklearn.ensemble import RandomForestClassifier
+
+        def boruta(X: Any, y: Any) -> Any:
+            forest = RandomForestClassifier(n_jobs=1, max_depth=5, random_state=0)
+            model = BorutaPy(forest, n_estimators=50, max_iter=20, random_state=0)
+            return model.fit(X, (y > 0).astype(int)).support_
+
+        found["Boruta"] = boruta
+    return found
+
+
+def compare_with_peers(n_sets: int) -> None:
+    """Compare error and power with those of other packages, on the same data."""
+    others = rivals()
+    columns = ("design", "method", "n_sets", "fdr", "power", "seconds")
+    known = []
+    if POWER.exists():
+        with POWER.open(newline="") as file:
+            known = list(csv.DictReader(file))
+    done = {(row["design"], row["method"]) for row in known}
+    for design in COMPARED:
+        named = f"{design.features} {design.outcome} {design.n}x{design.p} k={design.k}"
+        ours = [
+            name
+            for name in METHODS
+            if name.endswith("fdr") and METHODS[name][0] == "conditional"
+        ]
+        for name in [*ours, *others]:
+            if (named, name) in done:
+                continue
+            rows, begin = [], time.process_time()
+            for number in range(n_sets):
+                data = draw(design, number)
+                if name in METHODS:
+                    rows.append(measure(name, data, number))
+                    continue
+                X, y, _, relevant = data
+                X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    claimed = np.flatnonzero(others[name](X, y - y.mean()))
+                rows.append(judge(claimed, relevant, "fdr"))
+            means = {k: float(np.mean([row[k] for row in rows])) for k in rows[0]}
+            known.append(
+                {
+                    "design": named,
+                    "method": name,
+                    "n_sets": n_sets,
+                    "fdr": f"{means['error']:.3f}",
+                    "power": f"{means['power']:.3f}",
+                    "seconds": f"{(time.process_time() - begin) / n_sets:.2f}",
+                }
+            )
+            print(*known[-1].values(), flush=True)
+            with POWER.open("w", newline="") as file:
+                writer = csv.DictWriter(file, columns, lineterminator="\n")
+                writer.writeheader()
+                writer.writerows(known)
+
+
+# -- the documentation -----------------------------------------------------------------
+
+
+def tabulate() -> str:
+    """Write the table of the documentation: methods in rows, kinds of features."""
+    rows = rate_table()
+    lines = [
+        "| method | nominal | designs | data sets | mean rate "
+        "| 95 % of designs have at most "
+        "| designs above nominal + 2 points, beyond chance | mean power |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for name in METHODS:
+        method, rate = name.split()
+        own = [row for row in rows if (row.method, row.rate) == (method, rate)]
+        if not own:
+            continue
+        errors = np.array([row.error for row in own])
+        slack = np.array([2 * row.deviation for row in own])
+        above = int((errors - slack > own[0].nominal + 0.02).sum())
+        powers = [row.power for row in own if np.isfinite(row.power)]
+        unit = 1 if rate == "pfer" else 100
+        sign = "" if rate == "pfer" else " %"
+        digits = 2 if rate == "pfer" else 1
+        assumed = "" if all(row.holds for row in own) else " (*)"
+        mean = np.average(errors, weights=[row.n_sets for row in own])
+        n_sets = sum(row.n_sets for row in own)
+        cells = (
+            f"{LABELS[name]}{assumed}",
+            f"{own[0].nominal * unit:g}{sign}",
+            f"{len(own)}",
+            f"{n_sets}",
+            f"{mean * unit:.{digits}f}{sign}",
+            f"{np.quantile(errors, 0.95) * unit:.{digits}f}{sign}",
+            f"{above}",
+            f"{100 * np.mean(powers):.0f} %",
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+#: Methods as the documentation calls them.
+LABELS = {
+    "anova fdr": "permutation, AnovaF, `fdr`",
+    "anova fwer": "permutation, AnovaF, `fwer`",
+    "anova pfer": "permutation, AnovaF, `pfer`",
+    "gain fdr": "permutation, InformationGain, `fdr`",
+    "relieff fdr": "own null, ReliefF, `fdr`",
+    "dcrt fdr": "distilled randomization test, `fdr`",
+    "knockoffs fdr": "knockoffs, lasso, 10 draws, `fdr`",
+    "pairs pfer": "complementary pairs, AnovaF, `pfer`",
+    "decoys fdr": "decoys, AnovaF, `fdr`",
+}
 
 
 def main() -> None:
@@ -346,9 +508,17 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=45)
     parser.add_argument("--only", default="")
     parser.add_argument("--noise", type=int, default=0)
+    parser.add_argument("--peers", type=int, default=0)
+    parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.noise:
-        noise(asked.noise)
+        noise(asked.noise, asked.only)
+        return
+    if asked.peers:
+        compare_with_peers(asked.peers)
+        return
+    if asked.table:
+        print(tabulate())
         return
     run(asked.minutes, asked.only)
 

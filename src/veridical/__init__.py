@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         report,
         selection,
     )
+    from veridical._core.errors import InputError
     from veridical._core.versions import show_versions
     from veridical.auditing import audit
     from veridical.comparison import compare, sensitivity, truth
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 
 __all__ = [
+    "InputError",
     "__version__",
     "audit",
     "auditing",
@@ -58,6 +60,7 @@ __all__ = [
 
 #: Modules of the verbs; all other names are subpackages.
 _MODULES = {
+    "InputError": "_core.errors",
     "audit": "auditing",
     "choose": "evaluation",
     "compare": "comparison",

@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
@@ -59,7 +58,6 @@ def test_options(options, words):
     ("estimator", "words"),
     [
         (GaussianNB, "pass an instance"),
-        (LinearRegression(), "is not a classifier"),
         (StandardScaler(), "is not a classifier"),
         ("svmm", "did you mean 'svm'"),
     ],

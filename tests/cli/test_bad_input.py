@@ -60,7 +60,7 @@ CASES = [
     (GOOD, ["--target", "kin"], ["no column 'kin'", "did you mean 'kind'", "x0"]),
     (GOOD, ["--selectors", "relief,fcbf"], ["'relief'", "did you mean 'relieff'"]),
     (GOOD, ["--selectors", "zzz,fcbf"], ["'zzz'", "information-gain", "relieff"]),
-    (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean 'svm'", "1nn"]),
+    (GOOD, ["--estimator", "smv"], ["'smv'", "did you mean", "'svm'", "1nn"]),
     (GOOD, ["--features", "7"], ["7", "6 feature", "1 to 6"]),
     (GOOD, ["--features", "0"], ["--features 0", "1 or more"]),
     (GOOD, ["--features", "-3"], ["--features -3", "1 or more"]),

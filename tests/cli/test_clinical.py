@@ -115,7 +115,7 @@ def test_python_refuses_measurements_too(whole):
     with pytest.raises(InputError, match=r"measurements, not classes.*astype\(str\)"):
         veridical.estimate("nb", X, y)
     with pytest.raises(InputError, match="measurements, not classes"):
-        veridical.select("anova", X, y)
+        veridical.select("anova", X, y, estimator="nb")
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def cache(monkeypatch, tmp_path):
 def test_list(run, monkeypatch, table):
     result = run("data", "list")
     assert result.exit_code == 0
-    assert "Sources: beta-bernoulli, linear, " in result.stdout
+    assert "Sources: beta-bernoulli, friedman, linear, " in result.stdout
     assert "Set VERIDICAL_DATA to a folder" in result.stdout
     monkeypatch.setenv("VERIDICAL_DATA", str(table.parent))
     found = json.loads(run("data", "list", "--json").stdout)

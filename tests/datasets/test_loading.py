@@ -8,7 +8,7 @@ import pytest
 from scipy.sparse import issparse
 
 from veridical._core.errors import InputError
-from veridical.datasets import SOURCES, available, load
+from veridical.datasets import EMBEDDED, SOURCES, available, load
 
 
 @pytest.fixture
@@ -32,6 +32,7 @@ def folder(tmp_path, monkeypatch):
 def test_available(folder):
     assert available() == [
         *SOURCES,
+        *EMBEDDED,
         "cached",
         "deep/genes",
         "mixed",
@@ -43,7 +44,7 @@ def test_available(folder):
 def test_without_folders_there_are_the_sources(monkeypatch, tmp_path):
     monkeypatch.delenv("VERIDICAL_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert available() == list(SOURCES)
+    assert available() == [*SOURCES, *EMBEDDED]
     with pytest.raises(InputError, match="set VERIDICAL_DATA to their folder"):
         load("vehicle")
 

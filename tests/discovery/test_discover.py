@@ -236,3 +236,36 @@ def test_a_selector_of_scikit_learn():
         X, y, selector=SelectKBest(f_classif, k=2), fwer=0.05, n_permutations=39
     )
     assert found.claimed.tolist() == [0, 1]
+
+
+def survival(X, seed=0):
+    rng = np.random.default_rng(seed)
+    time = rng.exponential(np.exp(-1.2 * X[:, 0]))
+    censored = rng.exponential(3, len(X))
+    y = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = time <= censored, np.minimum(time, censored)
+    return y
+
+
+@pytest.mark.parametrize("kind", ["numbers", "survival"])
+@pytest.mark.parametrize("claim", ["association", "conditional", "stable"])
+def test_numbers_and_survival_times(kind, claim):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(120, 15))
+    y = X[:, 0] + rng.normal(size=120) if kind == "numbers" else survival(X)
+    found = discover(X, y, claim=claim, fwer=0.05, random_state=0, n_pairs=50)
+    assert found.claimed.tolist() == [0]
+    assert found.data.kind == kind
+    assert found.measured is None
+
+
+def test_permuted_survival_times_have_uniform_pvalues():
+    pvalues = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(40, 10))
+        y = rng.permutation(survival(X, seed))
+        found = discover(X, y, fdr=0.1, n_permutations=49, random_state=seed, n_pairs=0)
+        pvalues += found.pvalue.tolist()
+    share = np.mean(np.array(pvalues) <= 0.2)
+    assert abs(share - 0.2) < 4 * np.sqrt(0.16 / len(pvalues))

@@ -246,6 +246,11 @@ def test_any_weights_or_the_reason_why_not(row):
             row.make(problem).fit(problem.X, problem.y, weights)
         return
     fitted = row.make(problem).fit(problem.X, problem.y, weights)
+    halves = np.full(40, 0.5)  # drawn twice they weigh whole numbers
+    for w, rows in ((weights, np.arange(30)), (halves, np.tile(np.arange(20), 2))):
+        (many,) = row.make(problem).rank_many(problem.X, problem.y, [rows], w)
+        alone = row.make(problem).fit(problem.X[rows], problem.y[rows], w[rows])
+        assert many.tolist() == alone.order_.tolist()
     rows = np.random.default_rng(4).permutation(40)
     moved = row.make(problem).fit(problem.X[rows], problem.y[rows], weights[rows])
     assert fitted.order_.tolist() == moved.order_.tolist()

@@ -8,3 +8,6 @@ class InputError(ValueError):
 
     The command line prints the message alone and exits with status 2.
     """
+
+
+InputError.__module__ = "veridical"  # where users import it from

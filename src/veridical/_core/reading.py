@@ -108,7 +108,7 @@ def read_table(
     >>> read_table([[1.0], [2.0]], ["a", "a"], name="toy.csv")
     Traceback (most recent call last):
         ...
-    veridical._core.errors.InputError: toy.csv has only one class, 'a', ...
+    veridical.InputError: toy.csv has only one class, 'a', ...
     """
     if isinstance(X, Table):
         read = X if name is None else X.replace(name=name)
@@ -266,7 +266,7 @@ def read_target(
     >>> read_target(["low", "high"], 2, "pressure.csv", kind="numbers")
     Traceback (most recent call last):
         ...
-    veridical._core.errors.InputError: The target of pressure.csv must be numbers, ...
+    veridical.InputError: The target of pressure.csv must be numbers, ...
     """
     if kind == "survival" or (kind == "auto" and is_survival(y)):
         return _read_survival(y, n_samples, name)
@@ -323,6 +323,17 @@ def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
             "a classifier for a target of words."
         )
     return found.to_numpy(dtype=np.float64)
+
+
+def check_outcome(labels: NDArray[Any], n_samples: int, name: str) -> None:
+    """Raise if a column can be no target: missing or constant, and the like.
+
+    Whether it holds classes or numbers is decided later.
+    """
+    if are_numbers(labels):
+        _read_numbers(labels, n_samples, name)
+    else:
+        check_labels(labels, n_samples, name)
 
 
 def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
@@ -605,7 +616,7 @@ def refuse_measurements(labels: NDArray[Any], subject: str) -> None:
     >>> refuse_measurements(np.arange(42) // 2, "The labels of days.csv")
     Traceback (most recent call last):
         ...
-    veridical._core.errors.InputError: The labels of days.csv are 21 different ...
+    veridical.InputError: The labels of days.csv are 21 different ...
     >>> refuse_measurements(np.arange(400) // 10, "40 classes of 10 samples")
     """
     if labels.dtype.kind not in "iuf" and pd.api.types.infer_dtype(labels) != "integer":

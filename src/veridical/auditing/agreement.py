@@ -160,7 +160,7 @@ def permute_labels(
     rng = as_generator(seed)
     permuted = []
     for _ in range(n_draws):
-        drawn = table.with_codes(rng.permutation(table.y))
+        drawn = table.permuted(rng.permutation(table.n_samples))
         again = choose_on_all(selector, drawn, k)
         if tied:
             again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))

@@ -72,10 +72,12 @@ def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
         The larger of the p-values of the two hypotheses. Each is three times the
         smallest of three: of shifts of class means (log of 1 + F), of class shares in
         the thirds or categories of a feature (log of 1 + χ² per degree of freedom), and
-        of neighbours along a feature that have the same class (their share).
+        of neighbours along a feature that have the same class (their share). For
+        numbers and survival times `coarse_outcome` gives the classes.
     """
     rng = as_generator(seed)
-    labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(DRAWS))])
+    codes = coarse_outcome(data)
+    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(DRAWS))])
     alone = strengths(data, features, labels).mean(axis=2)
     p_alone = _pvalues(alone)
     if comb(data.n_features, features.size) < 1 / LEVEL:
@@ -90,6 +92,26 @@ def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
     rivals = everything[:, sets].mean(axis=2)
     own = everything[:, features].mean(axis=1, keepdims=True)
     return max(p_alone, _pvalues(np.hstack([own, rivals])))
+
+
+def coarse_outcome(data: Table) -> IntArray:
+    """Return the classes; of numbers and survival times, thirds of the samples.
+
+    Survival times are ordered by the martingale residuals without features: the event,
+    1 or 0, minus the cumulative hazard until the time, so that early events come last.
+    """
+    if data.kind == "classes":
+        return data.y
+    values = data.labels
+    if data.kind == "survival":
+        time, event = data.as_survival.time, data.as_survival.event
+        order = np.argsort(time, kind="stable")
+        ranked = time[order]
+        at_risk = len(time) - np.searchsorted(ranked, ranked, side="left")
+        hazard = np.cumsum(event[order] / at_risk)
+        values = event - hazard[np.searchsorted(ranked, time, side="right") - 1]
+    rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+    return (3 * rank // len(rank)).astype(np.intp)
 
 
 def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:
@@ -115,7 +137,8 @@ def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:
         of categorical features log of 1 + χ² per degree of freedom.
     """
     rng = as_generator(seed)
-    labels = np.stack([data.y, *(rng.permutation(data.y) for _ in range(BEST_DRAWS))])
+    codes = coarse_outcome(data)
+    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(BEST_DRAWS))])
     best = np.full((len(labels), n_features), -np.inf)
     for start in range(0, data.n_features, _BLOCK):
         block = np.arange(start, min(start + _BLOCK, data.n_features))
@@ -270,8 +293,10 @@ def find_selection_trace(data: Table, seed: int) -> tuple[int, float, float] | N
         return None
     if sparse.issparse(data.values) or np.isnan(data.values).any():
         return None
-    members = (data.y == np.arange(data.n_classes)[:, None]).astype(np.float64)
-    df = data.n_classes - 1, data.n_samples - data.n_classes
+    codes = coarse_outcome(data)
+    n_classes = int(codes.max()) + 1
+    members = (codes == np.arange(n_classes)[:, None]).astype(np.float64)
+    df = n_classes - 1, data.n_samples - n_classes
     if df[1] < 1 or (members.sum(axis=1) == 0).any():
         return None
     weights = members / np.sqrt(members.sum(axis=1, keepdims=True))

@@ -11,10 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike
-from veridical._core.reading import read_table
 from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import read_scoring
@@ -54,13 +52,11 @@ from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator
+from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.units import describe_weights
-from veridical.learning.outcomes import target_of
 from veridical.preparation import ComBat, Residualize
 from veridical.preparation.blocks import (
     describe_blocks,
-    read_with_blocks,
     separate_known,
 )
 
@@ -93,6 +89,11 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
     "VD031": checks_choices.tuned_to_the_test_samples,
 }
 
+#: Checks for every kind of target; the others are about classes.
+OF_ANY_TARGET = frozenset(
+    ("VD001", "VD002", "VD003", "VD007", "VD008", "VD010", "VD011", "VD028")
+)
+
 
 @repeatable
 def audit(
@@ -121,7 +122,7 @@ def audit(
     name: str | None = None,
     progress: ProgressLike = None,
 ) -> Audit:
-    """Check whether an accuracy is an artefact of how it was measured.
+    """Check whether a score is an artefact of how it was measured.
 
     Every step that uses labels is repeated inside each training fold (IN), and, for
     contrast, done once on all samples before the folds (OUT). The difference is the
@@ -131,13 +132,15 @@ def audit(
 
     Parameters
     ----------
-    estimator : classifier or str
-        Any scikit-learn classifier or pipeline, or a name such as "svm". It is cloned,
-        never fitted itself.
+    estimator : classifier, regressor, survival estimator or str
+        Any scikit-learn classifier, regressor or pipeline, an estimator of
+        scikit-survival, or a name such as "svm" or "cox". It is cloned, never fitted
+        itself, and decides the kind of target.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
         All features that the selection could choose from.
-    y : array-like of shape (n_samples,)
-        Class labels, numbers or text.
+    y : array-like of shape (n_samples,), structured array or data frame
+        Class labels (numbers or text), numbers, or events and times, as in
+        `veridical.evaluation.estimate`. Permutations keep a time with its event.
     selected : list of feature names or indices, or bool mask, optional
         Features that were selected beforehand, on all samples. Then the accuracy under
         OUT is that of `estimator` on these features, and inside the folds the choice is
@@ -158,9 +161,10 @@ def audit(
         Age, sex and the like, in the same way: columns of X are taken out of the
         features, and ``Residualize(["age"])`` subtracts their effect in every split.
     scoring : str, callable, list or mapping of these, or None
-        What is measured, as in `veridical.evaluation.estimate`; None is accuracy. The
-        first of several leads: optimism, permuted labels and verdict are about it, and
-        the others are in `others`. Checks of the design still use the accuracy.
+        What is measured, as in `veridical.evaluation.estimate`; None is accuracy,
+        R² or concordance. The first of several leads: optimism, permuted labels and
+        verdict are about it, and the others are in `others`. Checks of the design still
+        use the accuracy.
     cv : int, str, scikit-learn splitter, list of (train, test) or method, default=10
         How accuracy is measured; a number means that many stratified folds. The splits
         of a method are used: of the bootstrap, the samples outside each bootstrap
@@ -253,8 +257,11 @@ def audit(
     >>> found.accuracy["out"].value > 0.8, 0.3 < found.accuracy["in"].value < 0.7
     (True, True)
     """
+    root = root_seed(random_state)
+    learner = seeded(read_estimator(estimator), root)
+    structure: dict[str, Any] = {"groups": groups, "sample_weight": sample_weight}
     if isinstance(X, Table):
-        data = read_table(X, y, groups=groups, sample_weight=sample_weight)
+        data = read_problem([learner], X, y, **structure)
     else:
         corrects = isinstance(batch, ComBat), isinstance(covariates, Residualize)
         X, batches, others = separate_known(
@@ -263,14 +270,13 @@ def audit(
             None if corrects[1] else covariates,
             groups,
         )
-        data = read_with_blocks(
+        data = read_problem(
+            [learner],
             X,
             y,
             batch=batch if corrects[0] else None,
             covariates=covariates if corrects[1] else None,
-            groups=groups,
-            sample_weight=sample_weight,
-            kind="classes",
+            **structure,
         )
         batch, covariates = batches, others
     if batch is None and data.blocks is not None:
@@ -281,14 +287,7 @@ def audit(
     known = read_knowledge(data.n_samples, time, batch, covariates, n_tried, fitted_on)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
-    method = read_cv(cv, data.n_samples)
-    root = root_seed(random_state)
-    learner = seeded(read_estimator(estimator), root)
-    if target_of(learner) != "classes":
-        raise InputError(
-            f"estimator={one_line(learner)} is not a classifier; pass one, or a "
-            "pipeline that ends in one."
-        )
+    method = read_cv(cv, data.n_samples, data.kind)
     n_drawn = count_permutations(n_permutations, learner)
     procedure, agreement = read_procedure(learner, X, data, selected, selector, root)
     scores = read_scoring(scoring, data.target)
@@ -297,13 +296,17 @@ def audit(
     splits = split_table(method, data, root)
     if procedure.selector is not None:
         notes.refuse_training_of_one_class(data, splits)
-    notes.warn_of_splits(method, data, splits, stacklevel=3)
+    notes.warn_of_splits(
+        method, data, splits, is_accuracy=data.kind == "classes", stacklevel=3
+    )
     seed = seed_for(root, Purpose.PERMUTATIONS)
     permutations = nulls.LabelPermutations(method, seed, n_drawn)
     evidence = gather_evidence(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress, known,
     )  # fmt: skip
+    if data.kind != "classes":
+        wanted &= OF_ANY_TARGET
     found, seconds = _run_checks(evidence, wanted)
     findings = sorted(
         (one for one in found if isinstance(one, Finding)),

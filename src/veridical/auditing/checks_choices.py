@@ -178,7 +178,8 @@ def _threshold(
         return None
     usual = float(np.mean((scores >= 0.5) == (codes == 1)))
     tuned = TunedThresholdClassifierCV(clone(last.estimator), scoring="accuracy", cv=3)
-    again = e.procedure_of(_with_last(whole, tuned)).inside(table.y, e.splits).accuracy
+    procedure = e.procedure_of(_with_last(whole, tuned))
+    again = procedure.inside(procedure.unpermuted, e.splits).accuracy
     said = (
         f"With the threshold {last.threshold:.4g} the accuracy is {percent(given)}, "
         f"and none of {possible.size} possible thresholds is better on these test "

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from veridical._core.numbers import percent, percent_range, points
+from veridical._core.numbers import percent
+from veridical._core.scoring import DEFAULTS
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical._core.splits import Splitter
@@ -19,7 +20,7 @@ from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.kinship import by_folds, name_subjects
-from veridical.auditing.preprocessing import accuracy_inside_folds, find_traces
+from veridical.auditing.preprocessing import find_traces, score_inside_folds
 from veridical.auditing.records import LEVEL, Finding, Severity, Untested
 from veridical.evaluation.reading import name_of
 
@@ -168,10 +169,13 @@ def _selection_trace(e: AuditEvidence) -> Finding | None:
     if found is None:
         return None
     k, largest, pvalue = found
+    between = "the classes"
+    if e.procedure.table.kind != "classes":
+        between = "the thirds of the samples by their outcome"
     return finding(
         "VD001",
         "warning",
-        f"Each of the {k} features differs between the classes (p at most "
+        f"Each of the {k} features differs between {between} (p at most "
         f"{largest:.2g}), and the differences are more alike than chance makes those "
         f"of features that were not selected (p = {pvalue:.2g}). The features look as "
         "if they had been selected on these samples.",
@@ -194,20 +198,21 @@ def preprocessing_saw_all_data(e: AuditEvidence) -> Finding | None:
         trace.kind: float(trace.n_features) for trace in traces
     }
     severity: Severity = "note"
-    honest = accuracy_inside_folds(e, traces)
+    honest = score_inside_folds(e, traces)
+    scoring, before = e.scoring, e.score["in"]
     if honest is None:
-        said.append("Its effect on the accuracy cannot be measured.")
+        said.append(f"Its effect on the {scoring.label} cannot be measured.")
         severity = "warning"
     else:
-        change = honest - e.accuracy["in"].value
-        details["accuracy_when_redone"] = honest
+        change = honest - before.value
+        details[f"{scoring.name}_when_redone"] = honest
         said.append(
-            f"Repeated inside each training fold, it gives {percent(honest)} instead "
-            f"of {percent(e.accuracy['in'].value)} ({points(change)})."
+            f"Repeated inside each training fold, it gives {scoring.write(honest)} "
+            f"instead of {scoring.write(before.value)} ({scoring.write_gap(change)})."
         )
-        if not e.accuracy["in"].low <= honest <= e.accuracy["in"].high:
+        if not before.low <= honest <= before.high:
             severity = "error"
-        elif change < -1 / e.n_samples:
+        elif scoring.sign * change < -1 / e.n_samples:
             severity = "warning"
     return finding("VD002", severity, " ".join(said), details)
 
@@ -226,12 +231,13 @@ def copies_across_folds(e: AuditEvidence) -> Finding | None:
     if not apart.any():
         return None
     pairs, exact = copies.pairs[apart], copies.exact[apart]
-    codes = e.procedure.table.y
-    differ = int(np.count_nonzero(codes[pairs[:, 0]] != codes[pairs[:, 1]]))
+    labels = e.procedure.table.labels
+    differ = int(np.count_nonzero(labels[pairs[:, 0]] != labels[pairs[:, 1]]))
     n_samples = np.unique(pairs).size
     said = [_list_pairs(pairs, exact, copies.nearness[apart])]
     if differ:
-        said.append(f"{differ} of the pairs differ in their class.")
+        what = "class" if e.procedure.table.kind == "classes" else "outcome"
+        said.append(f"{differ} of the pairs differ in their {what}.")
     said.append(
         f"Of {e.n_samples} samples, {n_samples} ({percent(n_samples / e.n_samples)}) "
         "have a copy in a training set while they are tested."
@@ -268,25 +274,28 @@ def _list_pairs(pairs: Any, exact: Any, nearness: Any) -> str:
 def tuned_on_the_reported_score(e: AuditEvidence) -> Finding | None:
     """VD007: the reported score of a search is the best of many."""
     search = e.procedure.whole
-    if not is_search(search) or search.scoring not in (None, "accuracy"):
+    if not is_search(search) or search.scoring not in (None, e.scoring.name):
+        return None
+    if search.scoring is None and e.scoring.name not in DEFAULTS.values():
         return None
     p = e.procedure
     table = p.table.corrected(np.arange(e.n_samples))
     fitted = clone(search).fit(table.source, table.labels)
     if not hasattr(fitted, "best_score_"):
         return None
-    best, honest = float(fitted.best_score_), e.accuracy["in"]
+    best, honest, scoring = float(fitted.best_score_), e.score["in"], e.scoring
     if best <= honest.value:
         return None
     tried = len(fitted.cv_results_["params"])
     return finding(
         "VD007",
         "error" if best > honest.high else "note",
-        f"The best of {tried} settings scores {percent(best)} in the search's own "
-        f"cross-validation, and was chosen for that. Tested on samples that the search "
-        f"has not seen, it reaches {percent(honest.value)} "
-        f"({points(best - honest.value)} of optimism; {100 * (1 - e.alpha):g} % "
-        f"interval of the latter {percent_range(honest.low, honest.high)}).",
+        f"The best of {tried} settings scores {scoring.write(best)} in the search's "
+        "own cross-validation, and was chosen for that. Tested on samples that the "
+        f"search has not seen, it reaches {scoring.write(honest.value)} "
+        f"({scoring.write_gap(best - honest.value)} of optimism; "
+        f"{100 * (1 - e.alpha):g} % interval of the latter "
+        f"{scoring.write_range(honest.low, honest.high)}).",
         {"best_score": best, "nested": honest.value, "n_settings": tried},
     )
 

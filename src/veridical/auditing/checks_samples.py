@@ -26,7 +26,7 @@ def compare_splits(
     e: AuditEvidence, splits: list[Split], least: Severity
 ) -> tuple[float, str, Severity]:
     """Measure the accuracy with other splits: value, sentence, severity."""
-    other = e.procedure.inside(e.procedure.table.y, splits).accuracy
+    other = e.procedure.inside(e.procedure.unpermuted, splits).accuracy
     honest = e.accuracy["in"]
     change = other - honest.value
     said = (

@@ -29,8 +29,8 @@ def conclude(record: Audit) -> Conclusion:
     if not beats_random_labels(record):
         return Conclusion(
             "open",
-            f"Measured honestly, but nothing is shown: the {record.scoring.label} of "
-            f"{honest} is "
+            "Measured honestly, but nothing is shown: the "
+            f"{record.scoring.label} of {write_value(record)} is "
             f"{_not_better(record)}.",
         )
     if "warning" in severities:
@@ -52,7 +52,8 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "no",
             f"Do not believe the {reported}: with the features selected inside each "
-            f"training fold the {scoring.label} is {honest}, {_not_better(record)}.",
+            f"training fold the {scoring.label} is {write_value(record)}, "
+            f"{_not_better(record)}.",
         )
     if leaks and scoring.write(record.score["in"].value) == reported:
         return Conclusion(
@@ -71,7 +72,8 @@ def _conclude_preselected(record: Audit) -> Conclusion:
         return Conclusion(
             "open",
             "The features do not look selected by these labels, but with a selection "
-            f"inside the folds the {scoring.label} is {honest}, {_not_better(record)}.",
+            f"inside the folds the {scoring.label} is {write_value(record)}, "
+            f"{_not_better(record)}.",
         )
     return Conclusion(
         "care" if severities & {"error", "warning"} else "yes",
@@ -117,12 +119,17 @@ def _not_better(record: Audit) -> str:
 
 
 def write_honest(record: Audit) -> str:
-    """Write the honest accuracy with its interval."""
+    """Write the honest score with its interval, and its name but for the accuracy."""
+    value = write_value(record)
+    scoring = record.scoring
+    return value if scoring.is_accuracy else f"{scoring.full_label} {value}"
+
+
+def write_value(record: Audit) -> str:
+    """Write the honest score with its interval, without its name."""
     value, low, high = record.score["in"]
     scoring = record.scoring
     shown = scoring.write(value)
-    if not scoring.is_accuracy:
-        shown = f"{scoring.full_label} {shown}"
     if math.isnan(low):
         return f"{shown} (no interval)"
     said = f"{100 * (1 - record.alpha):g} % interval {scoring.write_range(low, high)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -32,6 +33,7 @@ from veridical.evaluation.estimating import (
     estimate_of_score,
     warn_once,
 )
+from veridical.evaluation.notes import LACKING
 from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
 from veridical.evaluation.trust import coverage_of, default_interval
@@ -54,7 +56,8 @@ class AuditEvidence:
     outside : Run or None
         The run under OUT.
     accuracy : mapping of "in" and "out" to Interval
-        Accuracies of the two runs; that under "in" with its interval.
+        Accuracies of the two runs; that under "in" with its interval. Without classes,
+        the leading score.
     scoring : ScoreInfo
         The leading score.
     score : mapping of "in" and "out" to Interval
@@ -163,7 +166,7 @@ class AuditEvidence:
             return None
         try:
             part = make_audited(p.whole, p.table.take_columns(kept))
-            return part.inside(p.table.y, self.splits).accuracy
+            return part.inside(p.unpermuted, self.splits).accuracy
         except (InputError, IndexError, KeyError, TypeError, ValueError):
             return None
 
@@ -180,16 +183,16 @@ class AuditEvidence:
         scores = []
         for b in range(n):
             rng = as_generator(stream(seed, b))
-            codes = p.table.y.copy()
+            order = p.unpermuted
             for one in np.unique(strata):
                 rows = np.flatnonzero(strata == one)
-                codes[rows] = codes[rng.permutation(rows)]
-            labels = p.table.classes[codes]
+                order[rows] = rng.permutation(rows)
+            labels = p.table.target.take(order).strata
             splits = split_table(self.method, p.table, seed + b, labels)
             if p.features is None:
-                scores.append(fast.inside(codes, splits).score)
+                scores.append(fast.inside(order, splits).score)
             else:
-                scores.append(fast.on_features(p.features, codes, splits).score)
+                scores.append(fast.on_features(p.features, order, splits).score)
         found = np.array(scores)
         return found[~np.isnan(found)]
 
@@ -211,21 +214,24 @@ def gather_evidence(
     """Run the procedure on true and permuted labels, and measure what checks need."""
     protocols = ("in", "out") if procedure.features is not None else ("in",)
     announce(progress, procedure.whole, permutations.n, len(splits), len(protocols))
-    codes, data = procedure.table.y, procedure.table
+    order, data = procedure.unpermuted, procedure.table
+    of_classes = data.kind == "classes"
     with one_thread():
-        inside = procedure.inside(codes, splits)
+        inside = procedure.inside(order, splits)
         outside = None
         if procedure.features is not None:
-            outside = procedure.on_features(procedure.features, codes, splits)
+            outside = procedure.on_features(procedure.features, order, splits)
         elif procedure.has_outside:
-            outside = procedure.outside(codes, splits)
+            outside = procedure.outside(order, splits)
     permuted = nulls.null_accuracies(
         procedure, permutations, protocols, n_jobs, progress
     )
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     leading = procedure.scores[0] if procedure.scores else None
-    counts = np.bincount(codes, data.weights)
-    scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
+    scoring = ACCURACY
+    if of_classes:
+        counts = np.bincount(data.y, data.weights)
+        scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
     if leading is not None:
         assert inside.found is not None
         averaging = inside.found.scored(leading).averaging
@@ -233,8 +239,9 @@ def gather_evidence(
         warn_once(inside.found.scored(leading).warned)
         if np.isnan([run.score for run in runs.values()]).any():
             raise InputError(
-                f"The {leading.label} is not defined on these test sets, which lack a "
-                "class; use larger or stratified test sets, or another scoring."
+                f"The {leading.label} is not defined on these test sets, which "
+                f"{LACKING[leading.kind or 'classes']}; use larger or stratified test "
+                "sets, or another scoring."
             )
     null = {
         p: nulls.summarise(permuted[p], runs[p].score, scoring.sign) for p in protocols
@@ -243,25 +250,28 @@ def gather_evidence(
         p: Interval(run.accuracy, float("nan"), float("nan")) for p, run in runs.items()
     }
     situation = procedure.situation(inside.accuracy)
-    estimate = accuracy_of_hits(
-        method,
-        splits,
-        [
-            predicted == codes[split.test]
-            for predicted, split in zip(inside.predicted, splits, strict=True)
-        ],
-        situation,
-        random_state=root,
-        table=data,
-    )
-    kind = default_interval(estimate)
-    if kind is not None:
-        accuracy["in"] = Interval(inside.accuracy, *estimate.interval(1 - alpha, kind))
+    kind = None
     covered: Mapping[str, Coverage] = {}
-    if data.groups is None and data.weights is None:
-        covered = coverage_of(splits, situation, 1 - alpha)
-    elif np.isclose(alpha, 0.05):
-        covered = estimate.coverage
+    if of_classes:
+        estimate = accuracy_of_hits(
+            method,
+            splits,
+            [
+                predicted == data.y[split.test]
+                for predicted, split in zip(inside.predicted, splits, strict=True)
+            ],
+            situation,
+            random_state=root,
+            table=data,
+        )
+        kind = default_interval(estimate)
+        if kind is not None:
+            bounds = estimate.interval(1 - alpha, kind)
+            accuracy["in"] = Interval(inside.accuracy, *bounds)
+        if data.groups is None and data.weights is None:
+            covered = coverage_of(splits, situation, 1 - alpha)
+        elif np.isclose(alpha, 0.05):
+            covered = estimate.coverage
     score: dict[str, Interval] = dict(accuracy)
     score_kind = kind or ""
     others: tuple[ScoreResult, ...] = ()
@@ -274,13 +284,15 @@ def gather_evidence(
             for p, run in runs.items()
         }
         score["in"], score_kind = first.score, first.interval
+        if not of_classes:
+            accuracy = score
         covered = {} if first.coverage is None else {score_kind: first.coverage}
         others = tuple(results[1:])
     elif leading is not None:
         others = tuple(
             _score_results(method, splits, inside, procedure, alpha, root)[1:]
         )
-    recalls = _recalls(data, splits, inside)
+    recalls = _recalls(data, splits, inside) if of_classes else {}
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.features is not None and agreement is not None:
@@ -317,7 +329,7 @@ def gather_evidence(
         preselection=preselection,
         stability=steady,
         n_selected=n_selected,
-        balanced=float(np.mean(list(recalls.values()))),
+        balanced=float(np.mean(list(recalls.values()))) if recalls else math.nan,
         recalls=recalls,
         test=test,
         alpha=alpha,

@@ -49,11 +49,19 @@ class LabelPermutations:
     n: int
 
     def draw(self, b: int, table: Table) -> tuple[IntArray, list[Split]]:
-        """Draw the b-th permutation of the labels and its splits."""
+        """Draw the b-th permutation of the outcome and its splits.
+
+        Returns
+        -------
+        order : int array of shape (n_samples,)
+            Sample i gets the outcome of sample ``order[i]``, a time with its event.
+        splits : list of Split
+            Splits of the permuted samples.
+        """
         shuffle, split = stream(self.seed, b).generate_state(2)
-        permuted = table.y[self._permuter(table).draw(as_generator(shuffle))]
-        labels = table.classes[permuted]
-        return permuted, split_table(self.method, table, int(split), labels)
+        order = self._permuter(table).draw(as_generator(shuffle))
+        labels = table.target.take(order).strata
+        return order, split_table(self.method, table, int(split), labels)
 
     def describe(self, table: Table) -> dict[str, Setting]:
         """Say how labels of groups are permuted, in the settings of a record."""
@@ -62,7 +70,8 @@ class LabelPermutations:
 
     @staticmethod
     def _permuter(table: Table) -> OutcomePermuter:
-        return OutcomePermuter(table.y, table.groups, table.subgroups)
+        outcome = np.unique(table.labels, return_inverse=True)[1].reshape(-1)
+        return OutcomePermuter(outcome, table.groups, table.subgroups)
 
 
 def null_accuracies(
@@ -110,10 +119,10 @@ def _accuracies(
     table = procedure.table
     values = np.empty((len(protocols), len(part)))
     for i, b in enumerate(part):
-        permuted, splits = permutations.draw(int(b), table)
+        order, splits = permutations.draw(int(b), table)
         for p, protocol in enumerate(protocols):
             run = procedure.inside if protocol == "in" else procedure.outside
-            values[p, i] = run(permuted, splits).score
+            values[p, i] = run(order, splits).score
     return values
 
 

@@ -194,8 +194,8 @@ def _step(values: FloatArray, digits: int, share: float) -> float:
     return float(10.0 ** (most - digits))
 
 
-def accuracy_inside_folds(e: AuditEvidence, traces: Sequence[Trace]) -> float | None:
-    """Return the accuracy with the step inside the folds; None if it is unknown."""
+def score_inside_folds(e: AuditEvidence, traces: Sequence[Trace]) -> float | None:
+    """Return the score with the step inside the folds; None if it is unknown."""
     again: dict[str, Any] = {"standardised": StandardScaler, "scaled": MinMaxScaler}
     p = e.procedure
     if [trace.kind for trace in traces] not in [[kind] for kind in again]:
@@ -206,4 +206,4 @@ def accuracy_inside_folds(e: AuditEvidence, traces: Sequence[Trace]) -> float | 
     learner = make_pipeline(step, clone(p.procedure.estimator))
     # Univariate selectors do not depend on an affine map of each feature.
     again_inside = replace(p, procedure=replace(p.procedure, estimator=learner))
-    return again_inside.inside(p.table.y, e.splits).accuracy
+    return again_inside.inside(p.unpermuted, e.splits).score

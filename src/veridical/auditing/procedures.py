@@ -59,7 +59,8 @@ class Run(NamedTuple):
     hits : float array of shape (n_splits,)
         Share of right predictions per split.
     accuracy : float
-        Share of right predictions, all test samples together.
+        Share of right predictions, all test samples together; without classes, as
+        `hits`, the leading score.
     chosen : list of (int array or None)
         Features chosen in each split, sorted, where that is known.
     scores : float array of shape (n_splits,)
@@ -82,11 +83,14 @@ class Run(NamedTuple):
     @classmethod
     def from_evaluation(cls, found: Evaluation, score: Score | None = None) -> Run:
         """Take the run from an evaluation at one subset size."""
-        hits, accuracy = found.accuracies()[0], float(found.pooled_accuracy()[0])
-        scores, value = hits, accuracy
+        if found.classes is None or len(found.classes):
+            hits, accuracy = found.accuracies()[0], float(found.pooled_accuracy()[0])
+            scores, value = hits, accuracy
         if score is not None:
             scored = found.scored(score)
             scores, value = scored.splits[0], float(scored.values[0])
+        if found.classes is not None and not len(found.classes):
+            hits, accuracy = scores, value
         return cls(
             predicted=[codes[0] for codes in found.predictions],
             hits=hits,
@@ -186,17 +190,30 @@ class Audited:
         procedure = replace(self.procedure, selector=fast)
         return replace(self, procedure=procedure, order=None, checked=True)
 
-    def inside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
-        """Run with every step that uses labels fitted on training samples only."""
-        return self._run(self.procedure, self.seen.with_codes(codes), splits)
+    @property
+    def unpermuted(self) -> IntArray:
+        """The order in which every sample keeps its own outcome."""
+        return np.arange(self.table.n_samples)
 
-    def outside(self, codes: IntArray, splits: Sequence[Split]) -> Run:
+    def inside(self, order: IntArray, splits: Sequence[Split]) -> Run:
+        """Run with every step that uses labels fitted on training samples only.
+
+        Parameters
+        ----------
+        order : int array of shape (n_samples,)
+            Sample i has the outcome of sample ``order[i]``.
+        splits : sequence of Split
+            Training and test rows.
+        """
+        return self._run(self.procedure, self.seen.permuted(order), splits)
+
+    def outside(self, order: IntArray, splits: Sequence[Split]) -> Run:
         """Run with all steps but the last fitted once, on all samples."""
         if self.features is not None or self._selects_last:
             out = replace(self.procedure, protocol="out")
-            return self._run(out, self.seen.with_codes(codes), splits)
-        table = self.table.with_codes(codes)
-        table = table.corrected(np.arange(len(codes)))
+            return self._run(out, self.seen.permuted(order), splits)
+        table = self.table.permuted(order)
+        table = table.corrected(self.unpermuted)
         if self._steps_before is None:
             return self._run(Procedure(self.whole), table, splits)
         Z = clone(self._steps_before).fit_transform(table.source, table.labels)
@@ -204,10 +221,10 @@ class Audited:
         return self._run(last, replace_source(table, Z), splits)
 
     def on_features(
-        self, features: IntArray, codes: IntArray, splits: Sequence[Split]
+        self, features: IntArray, order: IntArray, splits: Sequence[Split]
     ) -> Run:
         """Run the estimator on given features."""
-        part = self.table.take_columns(np.sort(features)).with_codes(codes)
+        part = self.table.take_columns(np.sort(features)).permuted(order)
         return self._run(Procedure(self.procedure.estimator), part, splits)
 
     def _run(self, procedure: Procedure, table: Table, splits: Sequence[Split]) -> Run:
@@ -252,6 +269,8 @@ def _select_before_scaling(p: Audited) -> Audited | None:
     if p.table.blocks is not None:  # features differ from split to split
         return None
     if p.table.categorical.any() or p.table.is_sparse or not p.is_finite:
+        return None
+    if p.table.kind != "classes":
         return None
     steps = whole.steps[:-1]
     place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
@@ -332,7 +351,8 @@ def fast_version(
     )
     if not by_f or table.is_sparse or table.categorical.any():
         return None
-    if table.blocks is not None:  # features differ from split to split
+    if table.kind != "classes" or table.blocks is not None:
+        # With blocks, features differ from split to split.
         return None
     return replace(
         FastF.from_values(table.values, n_features), selector=selector, order=order

@@ -154,7 +154,7 @@ ANSWERS: dict[str, tuple[tuple[Any, ...], bool]] = {
     "study verify": ((StoreCheck,), False),
     "study export": ((StoreExport,), False),
     "study watch": ((StoreWatch,), False),
-    "data list": ((dict[str, Literal["source", "file"]],), False),
+    "data list": ((dict[str, Literal["source", "embedded", "file"]],), False),
     "data show": ((DataDescription,), False),
     "data fetch": ((Fetched,), False),
 }

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from veridical._core.table import Table
     from veridical.auditing.records import Audit
 
-ESTIMATOR = "svm"
 CV = "10"
 # The source without DATA, whose labels are random, its size, and the selector.
 SOURCE, N_SAMPLES, N_FEATURES, SELECTOR = "random-labels", 50, 5000, "anova"
@@ -25,7 +24,7 @@ SOURCE, N_SAMPLES, N_FEATURES, SELECTOR = "random-labels", 50, 5000, "anova"
 class AuditRequest(PreparedRequest):
     """A request to ``veridical audit``."""
 
-    estimator: str
+    estimator: str | None
     selected: Path | None
     selector: str | None
     features: int | float | None
@@ -71,6 +70,9 @@ def audit(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -102,7 +104,7 @@ def audit(
             "index from 0, per line.",
         ),
     ] = None,
-    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
+    estimator: Annotated[str | None, options.estimator_option()] = None,
     cv: Annotated[str, options.cv_option("How accuracy is measured")] = CV,
     permutations: Annotated[
         int | None,
@@ -152,7 +154,7 @@ def audit(
     """
     common = options.begin(
         "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     request = AuditRequest(
         **common,
@@ -224,7 +226,7 @@ def _check(request: AuditRequest) -> None:
     from veridical.auditing.preselection import FEWEST_PERMUTATIONS
 
     options.check_names(
-        [] if request.selector is None else [request.selector], [request.estimator]
+        options.given(request.selector), options.given(request.estimator)
     )
     options.read_method(request.cv)
     check_codes(request.ignore)
@@ -257,6 +259,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
     from veridical._core.text import one_line
     from veridical.auditing import audit as run
     from veridical.datasets import make_random_labels
+    from veridical.evaluation.naming import read_cv
     from veridical.evaluation.reading import name_of
     from veridical.learning import make_estimator
 
@@ -264,8 +267,11 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
         SOURCE,
         lambda: make_random_labels(N_SAMPLES, N_FEATURES, random_state=request.seed),
     )
+    kind = request.kind_of(y)
+    learner = request.estimator or options.default_estimator(kind)
+    request = replace(request, estimator=learner)
     X, given = request.correct_for("audit", X, y)
-    data: Any = read_table(given, y, kind="classes", **request.structure)
+    data: Any = read_table(given, y, kind=kind, **request.structure)
     estimator, chosen, request = _procedure(request, X, data)
     with console.progress_bar("Auditing") as progress:
         record = run(
@@ -274,7 +280,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             data.labels,
             **chosen,
             scoring=options.read_scores(request.scoring),
-            cv=options.read_method(request.cv),
+            cv=read_cv(request.cv, None, kind),
             n_permutations=request.permutations,
             ignore=request.ignore,
             checks=request.checks or None,
@@ -284,11 +290,11 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             name=name,
             progress=progress,
         )
-    shown = request.estimator
+    shown = learner
     if request.selector is not None and "selected" not in chosen:
         best = f"the best {request.features} by {name_of(request.selector)}"
         shown = f"{name_of(shown)} on {best}"
-    made = one_line(make_estimator(request.estimator))
+    made = one_line(make_estimator(learner))
     settings = {**record.settings, "estimator": f"{name_of(shown)}: {made}"}
     settings = request.describe(settings, request.preparation(X))
     return replace(record, estimator=shown, settings=settings)
@@ -305,7 +311,8 @@ def _procedure(
     from veridical.learning import make_estimator
 
     prepared, named = request.preparation(X), request.selector
-    learner: Any = request.estimator
+    asked = request.estimator or ""  # filled in with the kind of target
+    learner: Any = asked
     if prepared.words:
         learner = prepared.learn_by(make_estimator(learner))
     if request.selected is not None:
@@ -315,7 +322,7 @@ def _procedure(
             chosen["selector"] = prepared.select_by(made) if prepared.words else named
         return learner, chosen, request
     if named is None:
-        return prepared.procedure(request.estimator, X), {}, request
+        return prepared.procedure(asked, X), {}, request
     wanted = options.count_wanted(request.features, X.shape[1])
     request = replace(request, features=wanted)
     if request.first:
@@ -323,7 +330,7 @@ def _procedure(
         _, ranked = fit_selector(made, data, np.arange(len(data)), wanted)
         selector = made if prepared.words else named
         return learner, {"selected": ranked.order, "selector": selector}, request
-    made = prepared.procedure(request.estimator, X, named, wanted)
+    made = prepared.procedure(asked, X, named, wanted)
     return made, {}, request
 
 

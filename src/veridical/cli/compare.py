@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from veridical.comparison.records import Comparison
 
 SELECTORS = ("relieff", "fcbf")
-ESTIMATOR = "svm"
 CV = "10"
 DEFAULT_TEST = "corrected-t"
 # The example of the paper, which runs without DATA.
@@ -79,6 +78,9 @@ def compare(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -99,8 +101,8 @@ def compare(
         list[str] | None,
         options.optional(
             "NAME,...",
-            f"The classifiers, one or several: "
-            rf"{names.join_or(names.ESTIMATORS)}. \[default: {ESTIMATOR}]",
+            f"The estimators, one or several: {names.join_or(names.ESTIMATORS)}. "
+            r"\[default: svm; ridge for numbers, cox for survival times]",
             autocompletion=names.completer(names.ESTIMATORS),
         ),
     ] = None,
@@ -143,7 +145,7 @@ def compare(
     chosen = _names(selectors)
     common = options.begin(
         "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     request = CompareRequest(
         **common,
@@ -151,7 +153,7 @@ def compare(
             impute, scale, encode, batch, unknown_batch, covariates
         ),
         selectors=chosen,
-        estimators=options.split_commas(estimator or [ESTIMATOR]),
+        estimators=options.split_commas(estimator or []),
         features=options.read_feature_count(features),
         cv=cv,
         test=test or DEFAULT_TEST,
@@ -227,6 +229,9 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_TRAIN, random_state=request.seed)
     )
+    if not request.estimators:
+        default = options.default_estimator(request.kind_of(y))
+        request = replace(request, estimators=[default])
     X, given = request.correct_for("compare", X, y)
     prepared = request.preparation(X)
     common = {**request.settings(X.shape[1], prepared), "n_jobs": jobs}

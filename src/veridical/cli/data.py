@@ -34,15 +34,15 @@ def list_data(
 ) -> None:
     """List the data sets that can be named."""
     console.set_quiet(quiet)
-    from veridical.datasets import SOURCES, available
+    from veridical.datasets import EMBEDDED, SOURCES, available
 
-    found = {
-        name: "source" if name in SOURCES else "file" for name in sorted(available())
-    }
+    made = dict.fromkeys(SOURCES, "source") | dict.fromkeys(EMBEDDED, "embedded")
+    found = {name: made.get(name, "file") for name in sorted(available())}
     if as_json:
         console.dump(found)
         return
-    for kind, title in (("source", "Sources"), ("file", "Files in your folders")):
+    titles = {"source": "Sources", "embedded": "Real data sets"}
+    for kind, title in {**titles, "file": "Files in your folders"}.items():
         names = [name for name, its in found.items() if its == kind]
         if names:
             typer.echo(f"{title}: {', '.join(names)}")

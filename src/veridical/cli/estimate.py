@@ -12,6 +12,7 @@ from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical._core.table import Table
+    from veridical._core.targets import Kind
     from veridical.evaluation import Method
     from veridical.evaluation.records import Estimate, Estimates
 
@@ -27,7 +28,7 @@ SOURCE, N_TRAIN, N_FRESH = "linear", 125, 20_000
 class EstimateRequest(PreparedRequest):
     """A request to ``veridical estimate``."""
 
-    estimator: str
+    estimator: str | None
     selector: str | None
     features: int | float | None
     cv: tuple[str, ...]
@@ -52,8 +53,11 @@ class EstimateRequest(PreparedRequest):
             *(["--nested"] * self.nested),
         )
 
-    def complete(self, n_samples: int, n_features: int) -> EstimateRequest:
+    def complete(
+        self, n_samples: int, n_features: int, *, kind: Kind
+    ) -> EstimateRequest:
         """Fill in the defaults that depend on the data."""
+        by_default = ESTIMATOR if kind == "classes" else options.default_estimator(kind)
         features = None
         if self.selector is not None:
             features = options.count_wanted(self.features, n_features)
@@ -61,9 +65,10 @@ class EstimateRequest(PreparedRequest):
         if not cv:
             few = n_samples <= MOST_LEFT_OUT
             cv = (*DEFAULT_METHODS, *([LEAVES_ONE_OUT] if few else []))
-            if self.scoring is not None:  # these are for accuracy
+            if self.scoring is not None or kind != "classes":  # these are for accuracy
                 cv = tuple(m for m in DEFAULT_METHODS if not m.endswith("+"))
-        return replace(self, features=features, cv=cv)
+        estimator = self.estimator or by_default
+        return replace(self, features=features, cv=cv, estimator=estimator)
 
 
 def estimate(
@@ -76,6 +81,9 @@ def estimate(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -90,7 +98,7 @@ def estimate(
         ),
     ] = None,
     features: options.Features = None,
-    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
+    estimator: Annotated[str | None, options.estimator_option(ESTIMATOR)] = None,
     cv: Annotated[
         list[str] | None,
         options.cv_option(
@@ -115,7 +123,7 @@ def estimate(
     as_json: Annotated[bool, options.json_option("estimate")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Estimate the accuracy of an estimator on new samples.
+    """Estimate the accuracy, R² or concordance of an estimator on new samples.
 
     Several methods are compared, each with an interval where one is valid, its
     assumptions, and a note where the method is known to fail.
@@ -127,10 +135,12 @@ def estimate(
 
     common = options.begin(
         "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.check_validation("estimate", data, validate, cv)
-    options.check_names([] if selector is None else [selector], [estimator])
+    options.check_names(
+        [] if selector is None else [selector], options.given(estimator)
+    )
     wanted = options.read_feature_count(features)
     if wanted is not None and selector is None:
         raise InputError(
@@ -171,14 +181,15 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     from veridical._core.reading import read_table
 
     X, y, name = request.read_file()
+    kind = request.kind_of(y)
     how: Any = None
     if request.validate is not None:
         n_train = len(y)
         X, y, how = request.read_validation(request.validate, X, y, name)
     X, given = request.correct_for("estimate", X, y)
-    data = read_table(given, y, kind="classes", **request.structure)
+    data = read_table(given, y, kind=kind, **request.structure)
     n_samples = len(data) if how is None else n_train
-    request = request.complete(n_samples, X.shape[1])
+    request = request.complete(n_samples, X.shape[1], kind=kind)
     estimator = _procedure(request, X)
     if how is None:
         found = _estimates(request, estimator, data, jobs)
@@ -200,7 +211,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
     X, y = source(N_TRAIN, random_state=request.seed)
     request.correct_for("estimate", X, y)  # raises: a source has no such columns
     fresh = source.test(N_FRESH, random_state=mixed_generator(request.seed, 1))
-    request = request.complete(*X.shape)
+    request = request.complete(*X.shape, kind="classes")
     estimator, data = _procedure(request, X), read_table(X, y, kind="classes")
     found = _estimates(request, estimator, data, jobs)
     rows = np.arange(N_TRAIN + N_FRESH)
@@ -218,13 +229,16 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
 
 def _procedure(request: EstimateRequest, X: Any) -> Any:
     prepared = request.preparation(X)
+    assert request.estimator is not None  # filled in by `complete`
     return prepared.procedure(request.estimator, X, request.selector, request.features)
 
 
 def _estimates(
     request: EstimateRequest, estimator: Any, data: Table, jobs: int
 ) -> tuple[Estimate, ...]:
-    methods = dict.fromkeys(map(options.read_method, request.cv))
+    from veridical.evaluation.naming import read_cv
+
+    methods = dict.fromkeys(read_cv(name, None, data.kind) for name in request.cv)
     return tuple(
         _estimate_by(method, estimator, data, request, jobs) for method in methods
     )
@@ -271,7 +285,7 @@ def _record(
     from veridical.evaluation.records import Estimates
     from veridical.preparation.blocks import describe_blocks
 
-    name, selection = request.estimator, {}
+    name, selection = request.estimator or ESTIMATOR, {}
     if request.selector is not None:
         kept = count(int(request.features or 0), "feature")
         by = name_of(request.selector)

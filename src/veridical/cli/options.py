@@ -15,6 +15,7 @@ from veridical.cli import console, names
 from veridical.cli.commands import METHODS_PANEL, OUTPUT_PANEL, WORK_PANEL
 
 if TYPE_CHECKING:
+    from veridical._core.targets import Kind
     from veridical.evaluation import Method
 
 
@@ -33,7 +34,10 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel=METHODS_PANEL)
 
 
-Target = Annotated[str | None, optional("COLUMN", "The column that holds the class.")]
+Target = Annotated[
+    str | None,
+    optional("COLUMN", "The column that holds the class, or the number to predict."),
+]
 Drop = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
@@ -64,6 +68,22 @@ Classes = Annotated[
     flag(
         "--classes",
         "Take every number of the target as a class, however many numbers there are.",
+    ),
+]
+Numbers = Annotated[
+    bool,
+    flag("--numbers", "Predict the target as a number, also where all are whole."),
+]
+Time = Annotated[
+    str | None,
+    optional("COLUMN", "The column that holds survival times; needs --event."),
+]
+Event = Annotated[
+    str | None,
+    optional(
+        "COLUMN",
+        "The column that says whether the event was seen (1) or the time is censored "
+        "(0); needs --time.",
     ),
 ]
 Impute = Annotated[
@@ -220,9 +240,12 @@ def selector_option(help: str) -> Any:
     return method_option("NAME", help=help, autocompletion=known)
 
 
-def estimator_option() -> Any:
-    """Make ``--estimator``."""
-    about = f"The estimator: {names.join_or(names.ESTIMATORS)}."
+def estimator_option(of_classes: str = "svm") -> Any:
+    """Make ``--estimator``; the default is that of the kind of target."""
+    about = (
+        f"The estimator: {names.join_or(names.ESTIMATORS)}. "
+        rf"\[default: {of_classes}; ridge for numbers, cox for survival times]"
+    )
     known = names.completer(names.ESTIMATORS)
     return method_option("NAME", help=about, autocompletion=known)
 
@@ -286,10 +309,16 @@ def begin(
     quiet: bool,
     groups: Iterable[str] | None = None,
     weights: str | None = None,
+    numbers: bool = False,
+    time: str | None = None,
+    event: str | None = None,
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
+    _check_target(target, time, event, classes=classes, numbers=numbers)
     named = [("--target", target), *(("--drop", column) for column in drop or ())]
+    named += [("--time", time), ("--event", event)]
+    named += [("--numbers", "" if numbers else None)]
     named += [
         *(("--groups", column) for column in groups or ()),
         ("--weights", weights),
@@ -305,8 +334,44 @@ def begin(
         "weights": weights,
         "header": read_header(header),
         "classes": classes,
+        "numbers": numbers,
+        "time": time,
+        "event": event,
         "seed": seed,
     }
+
+
+def _check_target(
+    target: str | None,
+    time: str | None,
+    event: str | None,
+    *,
+    classes: bool,
+    numbers: bool,
+) -> None:
+    """Raise if the options say two things about the target."""
+    from veridical._core.errors import InputError
+
+    if (time is None) != (event is None):
+        has, lacks = ("--time", "--event") if event is None else ("--event", "--time")
+        raise InputError(
+            f"{has} needs {lacks}: a survival time needs the column of the time and "
+            "the column that says whether the event was seen."
+        )
+    given = {
+        "--target": target is not None and time is not None,
+        "--classes": classes,
+        "--numbers": numbers,
+        "--time": time is not None,
+    }
+    said = [option for option, is_given in given.items() if is_given]
+    if len(said) > 1:
+        raise InputError(
+            f"{' and '.join(said)} say different things about the target; give one."
+        )
+
+
+_OF_SURVIVAL = ("--time", "--event")
 
 
 def _refuse_without_data(
@@ -319,7 +384,7 @@ def _refuse_without_data(
         if data is not None or value is None:
             continue
         says, form = "is given", f"{option} {value}".strip()
-        if option in ("--target", "--drop", "--groups", "--weights"):
+        if option in ("--target", "--drop", "--groups", "--weights", *_OF_SURVIVAL):
             says, form = "names a column", f"{option} COLUMN"
         raise InputError(
             f"{f'{option} {value}'.strip()} {says}, but there is no file; give it "
@@ -390,6 +455,18 @@ def check_numbers(seed: int, jobs: int = 1) -> None:
         raise InputError(
             "--jobs 0 starts no process; give 1 or more, or -1 for all cores."
         )
+
+
+def given(estimator: str | None) -> list[str]:
+    """Return the estimator as a list; empty where none was named."""
+    return [] if estimator is None else [estimator]
+
+
+def default_estimator(kind: Kind) -> str:
+    """Return the estimator for a kind of target where none was named."""
+    from veridical.learning import DEFAULT_ESTIMATORS
+
+    return DEFAULT_ESTIMATORS[kind]
 
 
 def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -> None:

@@ -15,6 +15,7 @@ from veridical.cli.options import split_commas
 if TYPE_CHECKING:
     from veridical._core.records import DataSummary, Setting
     from veridical._core.splits import Validation
+    from veridical._core.targets import Kind
     from veridical.cli.preparing import Preparation
 
 
@@ -39,8 +40,10 @@ class Request:
         Groups and weights as arguments of a verb, once the data are read.
     header : bool or None
         Whether the first row of a CSV file holds names; None if its content decides.
-    classes : bool
-        Whether every number of the target is a class.
+    classes, numbers : bool
+        Whether every number of the target is a class, or a number to predict.
+    time, event : str or None
+        The columns with survival times, and whether the event was seen.
     seed : int
         Seed of everything random.
     """
@@ -53,6 +56,9 @@ class Request:
     header: bool | None
     classes: bool
     seed: int
+    numbers: bool = False
+    time: str | None = None
+    event: str | None = None
     structure: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @abstractmethod
@@ -74,7 +80,9 @@ class Request:
             words += ["--weights", self.weights]
         if self.header is not None:
             words += ["--header", "yes" if self.header else "no"]
-        words += ["--classes"] * self.classes
+        words += ["--classes"] * self.classes + ["--numbers"] * self.numbers
+        if self.time is not None and self.event is not None:
+            words += ["--time", self.time, "--event", self.event]
         return shlex.join([*words, *map(str, options), "--seed", str(self.seed)])
 
     def read_data(
@@ -91,8 +99,37 @@ class Request:
         X, y, name = read_data(
             self.data, self.target, self.drop, header=self.header, strict=True,
             groups=self.groups, weights=self.weights, structure=self.structure,
+            time=self.time, event=self.event,
         )  # fmt: skip
-        return X, _read_classes(y, self.target, name, classes=self.classes), name
+        return X, self.read_outcome(y, name), name
+
+    def kind_of(self, y: Any) -> Kind:
+        """Return the kind of target that the options, or else its values, say."""
+        from veridical._core.reading import are_numbers
+
+        if y.dtype.names:
+            return "survival"
+        if self.numbers or self.learns_numbers:
+            return "numbers"
+        return "numbers" if not self.classes and are_numbers(y) else "classes"
+
+    @property
+    def learns_numbers(self) -> bool:
+        """Whether the estimator that was asked for predicts numbers."""
+        from veridical.learning import estimators_for
+
+        one = getattr(self, "estimator", None)
+        asked = getattr(self, "estimators", None) or ([one] if one else [])
+        return bool(asked) and all(name in estimators_for("numbers") for name in asked)
+
+    def read_outcome(self, y: Any, name: str) -> Any:
+        """Check the target by its kind, and convert it."""
+        from veridical._core.reading import read_target
+
+        kind = self.kind_of(y)
+        if kind == "classes":
+            return _read_classes(y, self.target, name, classes=self.classes)
+        return read_target(y, len(y), name, kind=kind).labels
 
     def read_validation(
         self, path: Path, X: Any, y: Any, name: str
@@ -105,7 +142,9 @@ class Request:
 
         with warnings.catch_warnings():  # the same as of the first file
             warnings.simplefilter("ignore")
-            other, labels, tested_on = _read(path, self.target, self.header)
+            other, labels, tested_on = _read(
+                path, self.target, self.header, self.time, self.event
+            )
         for which, table in ((name, X), (tested_on, other)):
             if not hasattr(table, "columns"):
                 raise InputError(
@@ -116,7 +155,10 @@ class Request:
         dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
         other = other.drop(columns=list(dropped))
         other = _with_columns_of(X, other, name, tested_on)
-        labels = _with_classes_of(y, labels, name, tested_on, text=self.classes)
+        if self.kind_of(y) == "classes":
+            labels = _with_classes_of(y, labels, name, tested_on, text=self.classes)
+        else:
+            labels = self.read_outcome(labels, tested_on)
         both = _stack(X, other)
         split = Validation(
             len(X),
@@ -214,7 +256,7 @@ class PreparedRequest(Request):
             batch = ComBat(self.batch, unknown=self.unknown_batch or "error")  # type: ignore[arg-type]
         covariates = list(self.covariates) or None
         table = read_with_blocks(
-            X, y, batch=batch, covariates=covariates, kind="classes"
+            X, y, batch=batch, covariates=covariates, kind=self.kind_of(y)
         )
         return table.source, table
 
@@ -245,6 +287,8 @@ def read_data(
     groups: Sequence[str] = (),
     weights: str | None = None,
     structure: dict[str, Any] | None = None,
+    time: str | None = None,
+    event: str | None = None,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -264,6 +308,8 @@ def read_data(
         Columns of groups, or "none".
     weights : str, optional
         The column of weights.
+    time, event : str, optional
+        The columns of a survival time.
     structure : dict, optional
         Takes up groups and weights, given or recognised; without it, samples that look
         like those of one subject are only noted.
@@ -285,7 +331,7 @@ def read_data(
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        X, y, name = _read(data, target, header)
+        X, y, name = _read(data, target, header, time, event)
     from veridical.cli.structure import find_subjects, identifiers_of, take_structure
 
     whole = X
@@ -350,7 +396,7 @@ def tested_data(how: Any, X: Any, y: Any) -> DataSummary | None:
     if not isinstance(how, Validation):
         return None
     rows = slice(how.n_train, None)
-    return read_table(X, y, kind="classes").rows(rows).summary(how.name)
+    return read_table(X, y).rows(rows).summary(how.name)
 
 
 def _stack(X: Any, other: Any) -> Any:
@@ -427,26 +473,37 @@ def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> An
     return y
 
 
-def _read(data: Path, target: str | None, header: bool | None) -> tuple[Any, Any, str]:
+def _read(
+    data: Path,
+    target: str | None,
+    header: bool | None,
+    time: str | None = None,
+    event: str | None = None,
+) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
-    from veridical.datasets import available, load, read
+    from veridical.datasets import EMBEDDED, available, load, read
+    from veridical.datasets.embedded import load_embedded
     from veridical.datasets.loading import locate
 
     text = str(data)
     if data.expanduser().exists():
-        return *read(data, target, header=header), data.name
+        found = read(data, target, header=header, time=time, event=event)
+        return *found, data.name
     if not (text.startswith("openml:") or text in available()):
         raise InputError(_not_found(data))
-    found = locate(text)
-    if found is not None:
-        path, own = found
-        return *read(path, own if target is None else target, header=header), text
-    for option, given in (("--target", target), ("--header", header)):
+    place = locate(text)
+    if place is not None:
+        path, own = place
+        own = own if target is None and time is None else target
+        return *read(path, own, header=header, time=time, event=event), text
+    for option, given in (("--target", target), ("--header", header), ("--time", time)):
         if given is not None:
             raise InputError(
-                f"{option} is for files; the source {text} has its own target and "
-                "names. Leave it out."
+                f"{option} is for files; {text} has its own target and names. Leave "
+                "it out."
             )
+    if text in EMBEDDED:
+        return *load_embedded(text), text
     return *load(text), f"{text} source"
 
 

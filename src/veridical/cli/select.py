@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from veridical.evaluation.records import Selection
 
 SELECTOR = "mrmr"
-ESTIMATOR = "svm"
+
 CV = "10"
 # The source without DATA, and its number of samples.
 SOURCE, N_SAMPLES = "linear", 125
@@ -27,7 +27,7 @@ class SelectRequest(PreparedRequest):
     alpha: str | None
     relevance: str | None
     features: int | float | None
-    estimator: str
+    estimator: str | None
     cv: str
     validate: Path | None
     scoring: str | None
@@ -56,6 +56,9 @@ def select(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -84,7 +87,7 @@ def select(
         ),
     ] = None,
     features: options.Features = None,
-    estimator: Annotated[str, options.estimator_option()] = ESTIMATOR,
+    estimator: Annotated[str | None, options.estimator_option()] = None,
     cv: Annotated[
         str | None, options.cv_option("How to split", rf" \[default: {CV}]")
     ] = None,
@@ -104,7 +107,7 @@ def select(
     """
     common = options.begin(
         "select", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.check_validation("select", data, validate, cv)
     cv = CV if cv is None else cv
@@ -125,7 +128,7 @@ def select(
     )
     options.read_scores(scoring)
     made = _selector(request)
-    options.check_names(estimators=[estimator])
+    options.check_names(estimators=options.given(estimator))
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
     console.answer(
         lambda: _run(request, made, jobs),
@@ -179,6 +182,8 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
+    learner = request.estimator or options.default_estimator(request.kind_of(y))
+    request = replace(request, estimator=learner)
     how: Any = request.cv
     if request.validate is not None:
         X, y, how = request.read_validation(request.validate, X, y, name)
@@ -192,7 +197,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             given,
             y,
             n_features_to_select=most,
-            estimator=prepared.learn_by(make_estimator(request.estimator)),
+            estimator=prepared.learn_by(make_estimator(learner)),
             **request.structure,
             scoring=options.read_scores(request.scoring),
             cv=how,
@@ -205,6 +210,6 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
         found,
         data=tested_data(how, X, y) or found.data,
         selector=request.selector,
-        estimator=request.estimator,
+        estimator=learner,
         settings=request.describe(found.settings, prepared),
     )

@@ -329,7 +329,7 @@ def _structure(data: Table, scorings: Sequence[ScoreInfo]) -> Structure | None:
     """Describe the table where sizes of tests were not measured for accuracy alone."""
     by_accuracy = not scorings or scorings[0].is_accuracy
     plain = data.groups is None and data.weights is None
-    if data.kind != "classes" or (by_accuracy and plain):
+    if by_accuracy and plain:
         return None
     found = Structure.of(data, "")
     # Nothing was measured with weights, so that nothing may be near.

@@ -81,9 +81,12 @@ def _copies(sets: TrainSets, s: int) -> IntArray:
     Whole weights count samples; with other weights a sample is one event.
     """
     counts = sets.counts[s]
-    if (counts == np.rint(counts)).all():
-        return counts.astype(np.intp)
-    return np.bincount(sets.indices[s], minlength=counts.size)
+    if sets.weights is not None:
+        rows = sets.indices[s]
+        weights = sets.weights[rows]
+        if (weights != np.rint(weights)).any():
+            return np.bincount(rows, minlength=counts.size)
+    return counts.astype(np.intp)
 
 
 def event_weights(data: Table, sets: TrainSets) -> FloatArray:

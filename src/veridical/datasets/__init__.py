@@ -1,6 +1,7 @@
 """Sources with known truth, and readers for data that people have."""
 
 from veridical._core.hashing import table_hash
+from veridical.datasets.embedded import EMBEDDED
 from veridical.datasets.fetching import fetch
 from veridical.datasets.identifiers import find_groups_in_ids
 from veridical.datasets.loading import available, load, locate
@@ -22,6 +23,7 @@ from veridical.datasets.synthetic import (
 )
 
 __all__ = [
+    "EMBEDDED",
     "SOURCES",
     "Source",
     "available",

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
+from veridical.datasets.embedded import EMBEDDED, load_embedded
 from veridical.datasets.fetching import PREFIX, TARGET, cache_folder, check_sum, fetch
 from veridical.datasets.npz import read_npz
 from veridical.datasets.reading import SUFFIXES, names_its_class, read
@@ -26,13 +27,15 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     The name is looked for among the sources of veridical (a data set of usual size,
     always the same), then among the files of the folder that the
     environment variable ``VERIDICAL_DATA`` names, then in ``veridical`` in the user's
-    cache folder (``XDG_CACHE_HOME``, or ``~/.cache``). Only a name that begins with
-    ``openml:`` is downloaded, once, and kept there with a checksum.
+    cache folder (``XDG_CACHE_HOME``, or ``~/.cache``), then among the real data sets
+    that come with scikit-learn. Only a name that begins with ``openml:`` is downloaded,
+    once, and kept there with a checksum.
 
     Parameters
     ----------
     name : str
-        A source (``"linear"``), or a file without its suffix (``"vehicle"``,
+        A source (``"linear"``), a real data set (``"iris"``, ``"wine"``,
+        ``"breast-cancer"``, ``"diabetes"``), a file without its suffix (``"vehicle"``,
         ``"techtc/ng20_00"``), or a data set of OpenML by name or number
         (``"openml:credit-g"``, ``"openml:31"``). The class is the column ``class``, in
         an npz file the array ``y``.
@@ -61,6 +64,9 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
     >>> X, y = load("linear")
     >>> X.shape
     (125, 60)
+    >>> X, y = load("breast-cancer")
+    >>> X.shape
+    (569, 30)
     """
     if not isinstance(name, str):
         raise InputError(f"{name!r} is not the name of a data set; pass a text.")
@@ -68,6 +74,9 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
         source = SOURCES[name]
         X, y = source(source.n_samples, random_state=_SEED)
         return X, y
+    if _is_embedded(name):
+        X, y = load_embedded(name)
+        return X.to_numpy(), y
     path, target = _located(name)
     if path.suffix == ".npz":
         return read_npz(path, None, str(path), with_names=False)
@@ -89,14 +98,15 @@ def locate(name: str) -> tuple[Path, str | None] | None:
     -------
     (path, target) or None
         The file, checked against its checksum if it was fetched, and the column with
-        the class, as `read` takes them; None for what is made here.
+        the class, as `read` takes them; None for sources and for data sets that come
+        with scikit-learn.
 
     Raises
     ------
     InputError
         If there is no such data set, or its file is not what was fetched.
     """
-    return None if name in SOURCES else _located(name)
+    return None if name in SOURCES or _is_embedded(name) else _located(name)
 
 
 def available() -> list[str]:
@@ -105,8 +115,8 @@ def available() -> list[str]:
     Returns
     -------
     list of str
-        The sources first, then the files in the user's folders and one level below
-        them, in alphabetical order.
+        The sources first, then the real data sets that come with scikit-learn, then
+        the files in the user's folders and one level below them, in alphabetical order.
 
     Examples
     --------
@@ -115,7 +125,8 @@ def available() -> list[str]:
     ['linear', 'nonlinear', 'monks-1']
     """
     files = {name for folder in _folders() for name in _stems(folder)}
-    return [*SOURCES, *sorted(files - set(SOURCES))]
+    known = [*SOURCES, *EMBEDDED]
+    return [*known, *sorted(files - set(known))]
 
 
 def _located(name: str) -> tuple[Path, str | None]:
@@ -125,6 +136,20 @@ def _located(name: str) -> tuple[Path, str | None]:
     return path, TARGET if named else None
 
 
+def _is_embedded(name: str) -> bool:
+    """Return whether a data set comes with scikit-learn, and no file has its name."""
+    return name in EMBEDDED and _file_named(PurePosixPath(name).parts) is None
+
+
+def _file_named(parts: tuple[str, ...]) -> Path | None:
+    for folder in _folders():
+        for suffix in SUFFIXES:
+            path = folder.joinpath(*parts[:-1], parts[-1] + suffix)
+            if path.is_file():
+                return path
+    return None
+
+
 def _find(name: str) -> Path:
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or {"\\", ":"} & set(name):
@@ -132,11 +157,9 @@ def _find(name: str) -> Path:
             f"{name!r} is not the name of a data set: pass a name inside the data "
             "folder, such as 'vehicle', or use read for a path."
         )
-    for folder in _folders():
-        for suffix in SUFFIXES:
-            path = folder.joinpath(*parts[:-1], parts[-1] + suffix)
-            if path.is_file():
-                return path
+    found = _file_named(parts)
+    if found is not None:
+        return found
     hint = "" if "VERIDICAL_DATA" in os.environ else _NO_FOLDER
     raise InputError(
         f"There is no data set {name!r}{did_you_mean(name, available())} "

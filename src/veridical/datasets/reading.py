@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.advice import for_users
 from veridical._core.errors import InputError
-from veridical._core.text import did_you_mean
+from veridical._core.reading import check_survival, refuse_missing_labels
+from veridical._core.text import did_you_mean, listed, show
 from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.delimited import read_delimited
 from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
@@ -25,6 +28,9 @@ from veridical.datasets.parquet import read_parquet
 from veridical.datasets.unsupported import refuse_unsupported
 
 Table = tuple[Any, NDArray[Any]]
+
+#: Words for whether an event was seen.
+_TRUTHS = {"true": "1", "false": "0", "yes": "1", "no": "0"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +74,12 @@ SUFFIXES: tuple[str, ...] = tuple(
 
 
 def read(
-    path: str | Path, target: str | None = None, *, header: bool | None = None
+    path: str | Path,
+    target: str | None = None,
+    *,
+    time: str | None = None,
+    event: str | None = None,
+    header: bool | None = None,
 ) -> Table:
     r"""Read a table from a file, and divide it into features and labels.
 
@@ -81,8 +92,11 @@ def read(
         and ``y``; or parquet, where pyarrow is installed. The content decides, and the
         suffix where the content leaves it open.
     target : str
-        The column with the class; in an npz file the array, by default ``y``. In
-        libsvm's format the class has no name: leave it out.
+        The column with the class or the number to predict; in an npz file the array, by
+        default ``y``. In libsvm's format the target has no name: leave it out.
+    time, event : str, optional
+        In place of `target`: the columns with a survival time, and with whether the
+        event was seen (1, or true) or the time is censored (0, or false).
     header : bool, optional
         For CSV and TSV: whether the first row holds the names of the columns. By
         default its content decides. Without names columns are called ``column_1``,
@@ -96,7 +110,8 @@ def read(
         An npz file gives an array if it names no features, and a ``csr_array`` if it
         holds a sparse matrix.
     y : array of shape (n_samples,)
-        The labels; strings stay strings and integers stay integers.
+        The labels; strings stay strings and integers stay integers. With `time` and
+        `event` a structured array with these two fields, as scikit-survival takes it.
 
     Raises
     ------
@@ -131,6 +146,8 @@ def read(
     >>> y
     array(['cherry', 'apple'], dtype='<U6')
     """
+    if time is not None or event is not None:
+        return _read_survival(path, target, time, event, header)
     path, name = Path(path).expanduser(), str(path)
     if not (target is None or isinstance(target, str)):
         raise InputError(f"target={target!r} is not the name of a column; pass a text.")
@@ -159,6 +176,42 @@ def read(
         return read_delimited(content, target, name, header)
     _refuse_header(header, reader.name, name)
     return reader.read(content, target, name)
+
+
+def _read_survival(
+    path: str | Path,
+    target: str | None,
+    time: str | None,
+    event: str | None,
+    header: bool | None,
+) -> Table:
+    """Read a table with a survival time."""
+    name = str(path)
+    if target is not None or time is None or event is None:
+        raise InputError(
+            "A survival time needs the column of the time and that of the event, and "
+            "no target; give time and event."
+        )
+    X, times = read(path, time, header=header)
+    known = [str(column) for column in getattr(X, "columns", ())]
+    if event not in known:
+        raise InputError(
+            f"{name} has no column {event!r} for the event{did_you_mean(event, known)} "
+            f"The columns are {listed(known)}."
+        )
+    seen = X[event]
+    if seen.isna().any():
+        refuse_missing_labels(seen, name)
+    values = seen.astype(str).str.lower().replace(_TRUTHS).to_numpy()
+    values = pd.to_numeric(pd.Series(values), errors="coerce").fillna(-1).to_numpy()
+    if not np.isin(values, (0, 1)).all():
+        odd = seen.to_numpy()[~np.isin(values, (0, 1))][0]
+        raise InputError(
+            f"Column {event!r} of {name} must be 1 (the event was seen) or 0 "
+            f"(censored), or true or false, but one value is {show(odd)}; recode it."
+        )
+    found = check_survival(times, values.astype(bool), name)
+    return X.drop(columns=event), found.labels
 
 
 def _refuse_header(header: bool | None, kind: str, name: str) -> None:

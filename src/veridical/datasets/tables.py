@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
 from veridical._core.reading import (
-    check_labels,
+    check_outcome,
     refuse_empty,
     refuse_missing_labels,
 )
@@ -74,7 +74,7 @@ def split_target(
         )
     y = _as_labels(frame[target], f"column {target!r} of {name}", where)
     X = set_types(frame.drop(columns=target), name, where)
-    check_labels(y, len(X), name)
+    check_outcome(y, len(X), name)
     _refuse_empty(X, name)
     return X, y
 

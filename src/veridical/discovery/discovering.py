@@ -41,11 +41,12 @@ from veridical.discovery.conditional import (
     responses,
 )
 from veridical.discovery.knockoffs import Construction
-from veridical.discovery.likeness import find_rate, look_at
+from veridical.discovery.likeness import Look, find_rate, look_at
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.discovery.records import (
     Claim,
     Discoveries,
+    MeasuredRate,
     Method,
     Rate,
     StabilityPath,
@@ -124,7 +125,8 @@ def discover(
     selector : str, selector or None, default=None
         The score of a feature: a key of ``veridical.selection.SELECTORS`` or a
         selector. For knockoffs also "lasso", "ridge" or "svm", the coefficients of a
-        linear model. None is "anova" for classes, and for conditional claims the lasso.
+        linear model. None is "anova", or "cox-score" for survival times; for
+        conditional claims the lasso.
     claim : {"association", "conditional", "stable"}, default="association"
         What is claimed.
     fdr, pfer, fwer : float
@@ -262,7 +264,7 @@ def discover(
         effect_kind=found.effect_kind,
         paths=found.paths,
         threshold=found.threshold,
-        measured=find_rate(look, how, _score_kind(chosen), rate, level),
+        measured=_find_rate(task, look),
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
@@ -414,14 +416,16 @@ def _check_count(name: str, value: Any, least: int) -> None:
 def _default_selector(table: Table, method: Method) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
-    return {"classes": "anova", "numbers": "correlation", "survival": "cox-score"}[
-        table.kind
-    ]
+    return "cox-score" if table.kind == "survival" else "anova"
 
 
-def _score_kind(selector: Any) -> str:
-    """Name the kind of score in the table of measured rates."""
-    return selector if isinstance(selector, str) else type(selector).__name__
+def _find_rate(task: _Task, look: Look) -> MeasuredRate | None:
+    """Find the measured rate; rates were measured with classes as outcome."""
+    if task.table.kind != "classes":
+        return None
+    score = task.selector
+    score = score if isinstance(score, str) else type(score).__name__
+    return find_rate(look, task.method, score, task.rate, task.level)
 
 
 def _score_once(selector: Any, table: Table) -> FloatArray:

@@ -1,6 +1,7 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._core.publishing import publish_classes
+from veridical._core.records import DataSummary, Interval
 from veridical._core.scoring import Score, ScoreInfo, make_score
 from veridical._core.splits import (
     CompleteCV,
@@ -50,11 +51,13 @@ __all__ = [
     "Correction",
     "Coverage",
     "CrossValidation",
+    "DataSummary",
     "Dependence",
     "Estimate",
     "Estimates",
     "Evaluation",
     "Holdout",
+    "Interval",
     "LeaveOut",
     "Method",
     "NestedCV",

@@ -144,8 +144,8 @@ class Evaluation:
         By split: predicted classes, as places among the sorted classes of y; numbers;
         or risks, the greater, the sooner the event is expected.
     targets : list of arrays of shape (n_test,)
-        By split: the true classes, as places; the true numbers; or, of survival,
-        ``veridical._core.survival_scores.Observed``.
+        By split: the true classes, as places; the true numbers; or, of survival, events
+        and times.
     rankings : list of Ranked or None
         By split: the leading features, best first; None where nothing was selected, or
         the training set holds one class only.

@@ -1,6 +1,7 @@
 """Measured sizes and coverages for other scores than accuracy, and for groups.
 
-``structured.csv`` was made by ``benchmarks/truth/structured.py``: in designs drawn at
+``structured.csv`` was made by ``benchmarks/truth/structured.py`` and, for numbers and
+survival times, by ``benchmarks/truth/outcomes.py``: in designs drawn at
 random, how often the corrected resampled t-test rejected where neither side was better,
 and how often the default 95 % interval covered the score of the model fitted on all
 samples. What is printed is the range over the designs nearest to the user's, and
@@ -21,6 +22,7 @@ import numpy as np
 
 from veridical._core.splits import Split
 from veridical._core.table import Table
+from veridical._core.targets import Survival
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import SIMULATED, like_estimators
 from veridical.kernels.statistics import wilson_bounds
@@ -34,6 +36,22 @@ SCORES = {
     "balanced_accuracy": "balanced accuracy",
     "roc_auc": "area under the ROC curve",
     "log_loss": "log loss",
+    "r2": "R²",
+    "concordance": "concordance",
+}
+
+#: Estimators of numbers and survival times that were measured.
+MODELS = {"ridge": "ridge regression", "cox": "ridge Cox model"}
+
+#: What people call linear models, and the measured one that is like each.
+_LINEAR_MODELS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("ridge", "ridge regression", "Ridge", "RidgeCV", "LinearRegression", "svr"),
+        ("ridge",),
+    ),
+    **dict.fromkeys(
+        ("cox", "ridge Cox model", "CoxRidge", "CoxPHSurvivalAnalysis"), ("cox",)
+    ),
 }
 
 #: Columns of ``structured.csv``.
@@ -72,7 +90,8 @@ class Structure(NamedTuple):
     group_size : float
         Mean number of samples in a group; 1 without groups.
     minority : float
-        Share of the smallest class.
+        Share of the smallest class; of survival times, the share of events; of numbers,
+        one half.
     estimator : str
         Name of the estimator.
     """
@@ -87,20 +106,29 @@ class Structure(NamedTuple):
         """Describe a table and an estimator."""
         counts = list(table.target.counts().values())
         n = table.n_units
-        share = min(counts) / sum(counts)
+        share = min(counts) / sum(counts) if counts else 0.5
+        if isinstance(table.target, Survival):
+            share = float(table.target.event.mean())
         return cls(n, table.n_samples / n, share, estimator)
 
     def distance(self, other: Structure) -> float:
         """Return how far a design is; infinite if only one of the two has groups."""
         if (self.group_size > 1) != (other.group_size > 1):
             return math.inf
-        like = other.estimator in like_estimators(self.estimator)
+        like = other.estimator in _alike(self.estimator)
         return math.hypot(
             math.log2(self.n_units / other.n_units),
             math.log2(self.group_size / other.group_size) / 2,
             (self.minority - other.minority) / 0.2,
             0.0 if like else _OTHER_ESTIMATOR,
         )
+
+
+def _alike(estimator: str) -> tuple[str, ...]:
+    """Return the measured estimators that are like one."""
+    if estimator in _LINEAR_MODELS:
+        return _LINEAR_MODELS[estimator]
+    return (*like_estimators(estimator), *(() if estimator else MODELS))
 
 
 class StructuredRow(NamedTuple):
@@ -111,7 +139,7 @@ class StructuredRow(NamedTuple):
     structure: Structure
     value: float
     n_simulations: int
-    rejected: tuple[int, ...]
+    rejected: tuple[int, ...]  #: −1 where it was not counted
     covered: int
 
 
@@ -151,7 +179,7 @@ def _row(record: dict[str, str]) -> StructuredRow:
         structure,
         float(record["value"]),
         int(record["n_simulations"]),
-        tuple(int(record[f"rejected_{alpha:g}"]) for alpha in ALPHAS),
+        tuple(int(record[f"rejected_{alpha:g}"] or -1) for alpha in ALPHAS),
         int(record["covered"]),
     )
 
@@ -191,6 +219,8 @@ def rate_of(
         row.covered if what == "covered" else row.rejected[ALPHAS.index(float(what))]
         for row in rows
     ]
+    if min(counts) < 0:
+        return None
     shares = [c / row.n_simulations for c, row in zip(counts, rows, strict=True)]
     bounds = [
         wilson_bounds(share, row.n_simulations, _NORMAL)
@@ -211,7 +241,8 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
     units = [one.n_units for one in places]
     folds = sorted({row.n_folds for row in rows})
     sizes = [one.group_size for one in places]
-    names = " or ".join(dict.fromkeys(SIMULATED[one.estimator] for one in places))
+    known = {**SIMULATED, **MODELS}
+    names = " or ".join(dict.fromkeys(known[one.estimator] for one in places))
     of = f"{min(units)} to {max(units)} samples"
     if max(sizes) > 1:
         of = (
@@ -238,7 +269,7 @@ def structured_coverage(
     estimator : str
         Name of the estimator, of a pipeline that of its last step.
     """
-    if table.weights is not None or table.kind != "classes":
+    if table.weights is not None:
         return None
     n_folds = count_folds(splits, table.n_samples)
     found = rate_of(

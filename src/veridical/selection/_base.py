@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
@@ -512,21 +512,20 @@ def _lead_quickly(
     if vague.size:
         part = data.permute(vague)
         scores[:, vague] = relevance.scores(part, sets, n_threads)
-    unclear = [s for s, row in enumerate(scores) if not _is_clear(row, n_features)]
-    if unclear:
+    unclear = np.flatnonzero(~_are_clear(scores, n_features))
+    if unclear.size:
         some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
         scores[unclear] = relevance.scores(data, some, n_threads)
     return lead_by_score(scores, n_features, **tolerance)
 
 
-def _is_clear(scores: FloatArray, n_features: int) -> bool:
-    """Return whether the first features do not depend on the last digits."""
+def _are_clear(scores: FloatArray, n_features: int) -> BoolArray:
+    """Return for each row whether its first features do not depend on rounding."""
+    if n_features >= scores.shape[1]:
+        return np.ones(len(scores), dtype=np.bool_)
+    place = scores.shape[1] - n_features
     known = np.where(np.isnan(scores), -np.inf, scores)
-    if n_features >= known.size:
-        return True
-    place = known.size - n_features
-    around = np.partition(known, (place - 1, place))
-    below, above = around[place - 1], around[place]
-    if not np.isfinite(above) or above <= 0:
-        return not np.isfinite(above)
-    return bool(above - below > QUICK_ERROR * above + QUICK_ERROR)
+    around = np.partition(known, (place - 1, place), axis=1)
+    below, above = around[:, place - 1], around[:, place]
+    with np.errstate(invalid="ignore"):
+        return above - below > QUICK_ERROR * np.abs(above) + QUICK_ERROR

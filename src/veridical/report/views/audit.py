@@ -155,7 +155,7 @@ class AuditSummary(TypedDict):
     coverage: CoverageSummary | None
     optimism_coverage: CoverageSummary | None
     optimism: IntervalSummary | None
-    balanced_accuracy: float
+    balanced_accuracy: float | None
     stability: IntervalSummary | None
     n_selected: float | None
     findings: list[FindingSummary]
@@ -489,9 +489,12 @@ def _facts(s: AuditSummary) -> Facts:
         if gap["low"] is not None:
             text += f" ({_bounds(s, gap)})"
         items.append(Fact(f"Optimism, OUT {MINUS} IN", text))
-    guess = percent(1 / len(s["data"]["classes"]))
-    balanced = f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
-    items.append(Fact("Balanced accuracy, IN", balanced))
+    if s["data"]["classes"]:
+        guess = percent(1 / len(s["data"]["classes"]))
+        balanced = (
+            f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
+        )
+        items.append(Fact("Balanced accuracy, IN", balanced))
     if steady is not None:
         said = f"{in_numbers(steady)[0]} (Nogueira's measure: 1 where the training "
         said += "folds select the same features, 0 where they agree as by chance; no "

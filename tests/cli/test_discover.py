@@ -1,0 +1,78 @@
+"""``veridical discover``."""
+
+import json
+
+import pandas as pd
+import pytest
+from tests.cli.conftest import make_table
+from tests.report.markup import Page
+
+from veridical import discover
+from veridical.datasets import read
+
+
+def test_a_table(run, table, tmp_path):
+    out = tmp_path / "page.html"
+    done = run("discover", table, "--target", "kind", "--fdr", 0.1, "--out", out)
+    assert done.exit_code == 0, done.output
+    assert "You may claim: x0" in " ".join(done.output.split())
+    page = Page(out.read_text())
+    assert page.headings[0][1].startswith("You may claim: x0")
+    assert "the feature and the outcome are independent" in page.text
+    assert "veridical discover" in page.text
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"claim": "association", "fwer": 0.1},
+        {"claim": "conditional", "fdr": 0.2},
+        {"claim": "stable", "pfer": 1.0},
+    ],
+)
+def test_json_is_what_the_library_computes(run, table, options):
+    words = [word for k, v in options.items() for word in (f"--{k}", v)]
+    done = run("discover", table, "--target", "kind", *words, "--seed", 3, "--json")
+    answer = json.loads(done.stdout)
+    found = discover(*read(table, "kind"), **options, random_state=3)
+    assert answer["claimed"] == found.claimed.tolist()
+    assert answer["words"]["headline"] == found.conclusion.sentence
+    assert answer["settings"]["command"].startswith(f"veridical discover {table}")
+
+
+def test_strata_are_a_column_and_no_feature(run, tmp_path):
+    frame = make_table().assign(site=["u", "v"] * 30)
+    path = tmp_path / "sites.csv"
+    frame.to_csv(path, index=False)
+    done = run("discover", path, "--target", "kind", "--strata", "site", "--json")
+    answer = json.loads(done.stdout)
+    assert {one["name"] for one in answer["features"]} == {f"x{j}" for j in range(6)}
+    assert "inside strata" in " ".join(answer["words"]["notes"])
+    wrong = run("discover", path, "--target", "kind", "--strata", "sote")
+    assert wrong.exit_code == 2
+    assert "site" in wrong.stderr
+
+
+def test_groups_stay_together(run, tmp_path):
+    frame = make_table(60).assign(patient=pd.Series(range(60)) // 2)
+    path = tmp_path / "groups.csv"
+    frame.to_csv(path, index=False)
+    done = run("discover", path, "--target", "kind", "--groups", "patient", "--json")
+    assert done.exit_code == 0, done.stderr
+    assert "group" in " ".join(json.loads(done.stdout)["words"]["notes"])
+
+
+@pytest.mark.parametrize(
+    ("words", "cure"),
+    [
+        (("--fdr", 2), "below 1"),
+        (("--fdr", 0.1, "--fwer", 0.05), "one of fdr, pfer and fwer"),
+        (("--claim", "causal"), "association"),
+        (("--method", "knockof"), "knockoffs"),
+        (("--selector", "anvoa"), "anova"),
+    ],
+)
+def test_bad_options_are_refused(run, table, words, cure):
+    done = run("discover", table, "--target", "kind", *words)
+    assert done.exit_code == 2
+    assert cure in done.stderr

@@ -1,0 +1,94 @@
+"""Numbers and survival times on the command line."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from veridical.datasets import make_linear_regression, make_survival, read
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Write a table of numbers and one of survival times."""
+    where = tmp_path_factory.mktemp("targets")
+    X, y = make_linear_regression(60, 6, 3, r2=0.8, random_state=0)
+    names = [f"gene{j}" for j in range(6)]
+    frame = pd.DataFrame(X, columns=names).assign(pressure=y)
+    frame["whole"] = np.arange(60) % 30
+    frame.to_csv(where / "numbers.csv", index=False)
+    X, y = make_survival(80, 6, 3, strength=2.0, random_state=0)
+    frame = pd.DataFrame(X, columns=names)
+    frame["days"], frame["died"] = y["time"], np.where(y["event"], "yes", "no")
+    frame.to_csv(where / "survival.csv", index=False)
+    return where
+
+
+def _json(run, *words):
+    result = run(*words, "--json", "--quiet")
+    assert result.exit_code in (0, 1), result.output
+    return json.loads(result.stdout)
+
+
+def test_a_number_is_estimated_by_ridge_regression(run, folder):
+    found = _json(
+        run, "estimate", folder / "numbers.csv", "--target", "pressure", "--drop",
+        "whole", "--cv", "5",
+    )  # fmt: skip
+    assert found["estimator"] == "ridge"
+    assert found["data"]["target"] == "numbers"
+    assert found["data"]["chance"] is None
+    assert found["estimates"][0]["value"] > 0.5
+
+
+def test_a_survival_time_is_estimated_by_the_cox_model(run, folder):
+    words = ["--time", "days", "--event", "died", "--cv", "5"]
+    found = _json(run, "estimate", folder / "survival.csv", *words)
+    assert found["estimator"] == "cox"
+    assert found["estimates"][0]["value"] > 0.7
+    assert "--time days --event died" in found["settings"]["command"]
+
+
+def test_whole_numbers_are_numbers_if_one_says_so(run, folder):
+    data = folder / "numbers.csv"
+    words = ["--target", "whole", "--drop", "pressure", "--cv", "5"]
+    asked = run("estimate", data, *words)
+    assert asked.exit_code == 2
+    assert "add --numbers" in asked.stderr
+    for option in (["--numbers"], ["--estimator", "knn"]):
+        found = _json(run, "estimate", data, *words, *option)
+        assert found["data"]["target"] == "numbers"
+
+
+def test_the_file_is_read_with_time_and_event(folder):
+    X, y = read(folder / "survival.csv", time="days", event="died")
+    assert list(X.columns) == [f"gene{j}" for j in range(6)]
+    assert y.dtype.names == ("event", "time")
+    assert 0 < y["event"].mean() < 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--time", "days"], "--time needs --event"),
+        (["--event", "died"], "--event needs --time"),
+        (["--time", "days", "--event", "died", "--numbers"], "say different things"),
+        (["--time", "days", "--event", "dead"], "no column 'dead'.*did you mean"),
+        (["--time", "days", "--event", "gene1"], "must be 1 .*or 0"),
+        (["--time", "gene1", "--event", "died"], "must be positive"),
+        (["--target", "died", "--numbers"], "must be numbers, but row 0"),
+        (
+            ["--time", "days", "--event", "died", "--estimator", "svm"],
+            "linear SVM learns classes, but.*cox",
+        ),
+    ],
+)
+def test_bad_targets_end_with_status_2(run, folder, words, message):
+    result = run("estimate", folder / "survival.csv", *words)
+    assert result.exit_code == 2
+    flat = " ".join(result.stderr.split())
+    assert re.search(message, flat), flat
