@@ -22,6 +22,7 @@ SCRIPTS = (
     ("sparse_world",),
     ("discoveries", "--minutes", "45"),
     ("batches",),
+    ("score_tests",),
 )
 
 

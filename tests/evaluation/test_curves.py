@@ -32,9 +32,11 @@ def test_confusion_is_that_of_scikit_learn(data):
     model = LogisticRegression()
     found = veridical.estimate(model, X, y, cv=splits)
     predicted = cross_val_predict(model, X, y, cv=splits)
-    assert found.curves.classes == ("no", "yes")
-    assert np.array_equal(found.curves.confusion, confusion_matrix(y, predicted))
-    assert found.curves.roc == ()  # no score needs decision values
+    assert found.class_predictions.classes == ("no", "yes")
+    assert np.array_equal(
+        found.class_predictions.confusion, confusion_matrix(y, predicted)
+    )
+    assert found.class_predictions.roc == ()  # no score needs decision values
     assert "Confusion matrix" in report.page(found)
 
 
@@ -79,18 +81,18 @@ def test_pages_show_curves_with_bands(data):
     X, y = data
     scores = ["roc_auc", "brier"]
     found = veridical.estimate("logistic", X, y, cv=5, scoring=scores, random_state=0)
-    curves = found.curves
+    curves = found.class_predictions
     assert all(one.low <= one.value <= one.high for one in curves.roc)
     assert curves.roc[-1].value == 1
     assert sum(one.n for one in curves.bins) == 120
-    assert found.others[0].curves is None
+    assert found.others[0].class_predictions is None
     page = report.page(found)
     for text in ("ROC curve", "Precision and recall", "Calibration slope"):
         assert text in page
     chosen = veridical.select(
         "anova", X, y, estimator="logistic", cv=5, scoring=scores, random_state=0
     )
-    assert chosen.curves.slope == chosen.curves.slope
+    assert chosen.class_predictions.slope == chosen.class_predictions.slope
     assert "Calibration slope" in report.page(chosen)
 
 
@@ -100,5 +102,5 @@ def test_of_three_classes_there_is_the_confusion_matrix():
     found = veridical.estimate(
         "nb", rng.normal(size=(60, 3)), y, cv=3, scoring="roc_auc_ovr", random_state=0
     )
-    assert np.sum(found.curves.confusion) == 60
-    assert found.curves.roc == ()
+    assert np.sum(found.class_predictions.confusion) == 60
+    assert found.class_predictions.roc == ()

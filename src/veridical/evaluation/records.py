@@ -22,6 +22,7 @@ from veridical._core.records import (
     frame,
 )
 from veridical._core.scoring import ACCURACY, ScoreInfo, info_by_name
+from veridical.evaluation.outcome_curves import OutcomeCurves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,6 +164,8 @@ class Estimate(Record):
         samples or the mean of the splits, and what guessing reaches.
     others : tuple of Estimate
         The other scores, from the same predictions.
+    curves : tuple of OutcomeCurves
+        What was observed against what was predicted, for numbers and survival times.
     n_units : int
         Number of groups tested (of samples, where there are weights alone); 0 without
         groups and weights.
@@ -171,7 +174,7 @@ class Estimate(Record):
     n_shared : int
         Number of test samples that the score is a share of, such as those of the
         positive class for sensitivity; 0 for other scores.
-    curves : PredictionCurves or None
+    class_predictions : PredictionCurves or None
         Confusion matrix, ROC and precision–recall curves and calibration; None where
         predictions are no classes, and for the bootstrap.
     data : DataSummary or None
@@ -207,10 +210,11 @@ class Estimate(Record):
     settings: Mapping[str, Setting] = field(default_factory=dict)
     scoring: ScoreInfo = ACCURACY
     others: tuple[Estimate, ...] = ()
+    curves: tuple[OutcomeCurves, ...] = ()
     n_shared: int = 0
     n_units: int = 0
     n_effective: float = 0.0
-    curves: PredictionCurves | None = None
+    class_predictions: PredictionCurves | None = None
     intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
     @property
@@ -509,7 +513,7 @@ class Selection(Record):
         accuracy alone.
     size_scores : tuple of Interval
         The leading score at each of `sizes`, where it is not the accuracy.
-    curves : PredictionCurves or None
+    class_predictions : PredictionCurves or None
         Confusion matrix, ROC and precision–recall curves and calibration of the whole
         procedure; None where predictions are no classes.
     """
@@ -538,7 +542,7 @@ class Selection(Record):
     size_intervals: tuple[Interval, ...] = ()
     scores: tuple[ScoreResult, ...] = ()
     size_scores: tuple[Interval, ...] = ()
-    curves: PredictionCurves | None = None
+    class_predictions: PredictionCurves | None = None
 
     @property
     def scoring(self) -> ScoreInfo:

@@ -265,7 +265,7 @@ def select(
         ),
         scores=scored,
         size_scores=size_scores,
-        curves=curves_of(found, splits, table),
+        class_predictions=curves_of(found, splits, table),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={

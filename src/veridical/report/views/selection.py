@@ -188,7 +188,7 @@ class SelectionSummary(TypedDict):
     scoring: ScoreSummary
     scores: list[ScoreResultSummary]
     size_scores: list[IntervalSummary]
-    curves: CurvesSummary | None
+    class_predictions: CurvesSummary | None
     best_size: int
     classes: list[ClassInfo]
     sizes: list[SizeInfo]
@@ -213,7 +213,7 @@ def summarize(record: Selection) -> Any:
     return fill(
         SelectionSummary,
         record,
-        curves=summarize_curves(record.curves),
+        class_predictions=summarize_curves(record.class_predictions),
         schema=SCHEMA,
         kind="selection",
         n_features_to_select=len(record.features),
@@ -357,7 +357,7 @@ def show(record: Selection) -> View:
     ]
     if s["classes"]:
         sections.append(Section("Accuracy by class", (classes,)))
-    sections += prediction_section(s["curves"])
+    sections += prediction_section(s["class_predictions"])
     drawn = curves(record)
     if drawn:
         blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]
