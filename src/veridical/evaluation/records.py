@@ -22,6 +22,7 @@ from veridical._core.records import (
     frame,
 )
 from veridical._core.scoring import ACCURACY, ScoreInfo, info_by_name
+from veridical.evaluation.outcome_curves import OutcomeCurves
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -89,6 +90,8 @@ class Estimate(Record):
         samples or the mean of the splits, and what guessing reaches.
     others : tuple of Estimate
         The other scores, from the same predictions.
+    curves : tuple of OutcomeCurves
+        What was observed against what was predicted, for numbers and survival times.
     n_units : int
         Number of groups tested (of samples, where there are weights alone); 0 without
         groups and weights.
@@ -130,6 +133,7 @@ class Estimate(Record):
     settings: Mapping[str, Setting] = field(default_factory=dict)
     scoring: ScoreInfo = ACCURACY
     others: tuple[Estimate, ...] = ()
+    curves: tuple[OutcomeCurves, ...] = ()
     n_shared: int = 0
     n_units: int = 0
     n_effective: float = 0.0

@@ -45,7 +45,9 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Badge,
+    Block,
     Bounds,
+    Curves,
     Fact,
     Figure,
     Intervals,
@@ -87,6 +89,12 @@ BADGES = {
     "no": "Do not believe it",
     "known": "The truth is known",
 }
+#: Of other scores than accuracy.
+BADGES_OF_SCORES = {
+    **BADGES,
+    "yes": "Better than guessing",
+    "open": "Not shown to be better than guessing",
+}
 #: Of an estimate that is compared with nothing.
 AN_ESTIMATE = {**BADGES, "open": "An estimate"}
 # What a method does, by a word of its name; the first that fits is taken.
@@ -109,7 +117,7 @@ EXPLAIN = {
         "classifier trained on all other samples."
     ),
     "cross-validation": (
-        "Cross-validation tests each sample by a classifier trained without the fold "
+        "Cross-validation tests each sample by a model trained without the fold "
         "that the sample is in. Training sets are smaller than the data, so the "
         "estimate is slightly too low on average; with more folds this bias is smaller."
     ),
@@ -436,7 +444,8 @@ def show(record: Estimates) -> View:
     s: EstimatesSummary = summarize(record)
     words, data, metric = s["words"], s["data"], s["scoring"]["label"]
     against = data is not None and s["scoring"]["chance"] is not None
-    badges = BADGES if against else AN_ESTIMATE
+    badges = BADGES if s["scoring"]["name"] == "accuracy" else BADGES_OF_SCORES
+    badges = badges if against else AN_ESTIMATE
     facts = [] if data is None else [*data_facts(data)]
     estimator = name_of(s["estimator"])
     facts.append(Fact("Estimator", estimator))
@@ -451,6 +460,9 @@ def show(record: Estimates) -> View:
             first=True,
         ),
     ]
+    drawn = _curves(record)
+    if drawn:
+        sections.append(Section("What was observed, and what was predicted", drawn))
     if words["notes"]:
         doubts = tuple(
             Warn("; ".join(note["methods"]), (note["text"],)) for note in words["notes"]
@@ -479,6 +491,29 @@ def show(record: Estimates) -> View:
             *_about(words["intervals"]),
             *_possible(record),
         ),
+    )
+
+
+def _curves(record: Estimates) -> tuple[Block, ...]:
+    """Draw the predictions of the leading estimate against what was observed."""
+    first = next((one for one in record.estimates if one.curves), None)
+    if first is None:
+        return ()
+    return tuple(
+        Figure.from_curves(
+            Curves(
+                "",
+                one.title,
+                one.unit,
+                ((one.axis, one.places),),
+                one.curves,
+                ribbon=True,
+                from_zero=False,
+            ).described(),
+            "a",
+            "b",
+        )
+        for one in first.curves
     )
 
 
