@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from benchmarks import (
     bias_corrected,
+    choosing,
     comparison,
     discovery,
     elimination,
@@ -35,6 +36,7 @@ CASES: dict[str, Case] = {
         *training_sets.CASES,
         *discovery.CASES,
         comparison.COMPARE,
+        choosing.CHOOSE,
         *estimation.CASES,
         *bias_corrected.CASES,
         *lufe.CASES,

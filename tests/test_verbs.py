@@ -73,9 +73,14 @@ def sensitivity(X, y, **options):
     return veridical.sensitivity(PAIR, X, y, **{**few, **common, **options})
 
 
-VERBS = [select, estimate, compare, audit, audit_selected, sensitivity]
+def choose(X, y, **options):
+    few = {"selectors": PAIR, "sizes": [2], "estimators": ["nb"], "n_bootstrap": 20}
+    return veridical.choose(X, y, **{**few, **options})
+
+
+VERBS = [select, estimate, compare, choose, audit, audit_selected, sensitivity]
 #: Those that select features in every training set.
-SELECTING = [select, compare, audit_selected, sensitivity]
+SELECTING = [select, compare, choose, audit_selected, sensitivity]
 
 
 def problem(n=40, p=5, seed=0):

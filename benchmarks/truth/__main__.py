@@ -16,11 +16,13 @@ import sys
 SCRIPTS = (
     ("sizes",),
     ("coverages",),
+    ("choices", "--minutes", "40"),
     ("structured",),
     ("findings", "--seconds", "1800"),
     ("sparse_world",),
     ("discoveries", "--minutes", "45"),
     ("batches",),
+    ("score_tests",),
 )
 
 

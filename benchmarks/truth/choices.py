@@ -27,13 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.feature_selection import SelectKBest, f_regression, r_regression
 from sklearn.linear_model import Ridge
 from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
 
 import veridical.evaluation
 from veridical import choose
+from veridical._core.survival_scores import Observed, harrell
+from veridical._core.targets import Survival
 from veridical.evaluation.bias_correction import CorrectedInterval
 
 TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
@@ -65,11 +66,17 @@ MANY: dict[str, Any] = {
     "estimators": ["nb", "1nn", "svm", "c45"],
 }
 NUMBERS: dict[str, Any] = {
-    "selectors": [SelectKBest(f_regression), SelectKBest(r_regression)],
+    "selectors": ["correlation", "mrmr", "relieff"],
     "sizes": [2, 5, 10, 20],
     "estimators": [Ridge(), KNeighborsRegressor()],
 }
+SURVIVAL: dict[str, Any] = {
+    "selectors": ["cox-score", "mrmr"],
+    "sizes": [2, 5, 10, 20],
+    "estimators": ["cox"],
+}
 CANDIDATES = {"few": FEW, "some": SOME, "many": MANY, "numbers": NUMBERS}
+CANDIDATES["survival"] = SURVIVAL
 
 
 @dataclass(frozen=True)
@@ -90,6 +97,13 @@ class Design:
         if self.target == "numbers":
             effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
             return X, effect + rng.standard_normal(n), None
+        if self.target == "survival":
+            effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
+            time = rng.exponential(np.exp(-effect))
+            censored = rng.exponential(2.0, n)
+            y = np.empty(n, dtype=[("event", bool), ("time", float)])
+            y["event"], y["time"] = time <= censored, np.minimum(time, censored)
+            return X, y, None
         y = np.resize([0, 1], n)
         X[:, :RELEVANT] += EFFECTS[self.signal] * y[:, np.newaxis]
         return X, y, None
@@ -123,6 +137,7 @@ def plan() -> list[Design]:
         Design("numbers", n, 50, signal, "numbers")
         for n, signal in product((60, 200), EFFECTS)
     ]
+    found += [Design("survival", 100, 50, signal, "survival") for signal in EFFECTS]
     return found
 
 
@@ -144,9 +159,13 @@ def measure(design: Design, run: int) -> dict[str, Any]:
         progress=False,
     )
     predicted = found.estimator_.predict(Z)
-    truth = float(np.mean(predicted == fresh))
-    if design.target == "numbers":
+    if design.target == "survival":
+        times = Survival(fresh["time"], fresh["event"])
+        truth = harrell(Observed(times, times), np.asarray(predicted))
+    elif design.target == "numbers":
         truth = float(r2_score(fresh, predicted))
+    else:
+        truth = float(np.mean(predicted == fresh))
     return {
         **asdict(design),
         "run": run,

@@ -146,3 +146,13 @@ def test_the_named_estimator_reads_categories_and_missing_values():
         90,
         model.unique_times_.size,
     )
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_feature_in_the_order_of_the_events_raises_no_warning_of_numpy():
+    """Without a penalty the coefficient has no limit; the likelihood has."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    model = CoxRidge(0).fit(X, np.exp(-5 * X[:, 0]))
+    assert model.score(X, np.exp(-5 * X[:, 0])) == 1.0
+    assert model.coef_[0] > 10
+    assert CoxRidge().fit(X, np.exp(-5 * X[:, 0])).coef_[0] < 5

@@ -30,7 +30,10 @@ NO_FEATURES = "no features"
 #: Sizes on a log scale, as far as the table allows.
 _SIZES = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
 #: Selectors by default, in order of preference, and how many of them.
-_SELECTORS = ("anova", "mrmr", "relieff", "information-gain", "fcbf", "hsic")
+_SELECTORS = (
+    *("anova", "cox-score", "correlation", "mrmr", "relieff", "concordance"),
+    *("information-gain", "fcbf", "hsic"),
+)
 _N_SELECTORS = 3
 #: Cost above which a selector is not tried by default: n**power * p.
 _LARGEST_COST = 4e9
@@ -222,6 +225,8 @@ def default_selectors(table: Table) -> list[str]:
             kind()._accept(table)
         except InputError:
             continue
+        if name == "correlation" and "anova" in able:
+            continue  # much the same order
         able.append(name)
     if not able:
         raise InputError(

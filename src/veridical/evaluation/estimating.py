@@ -57,6 +57,7 @@ from veridical.evaluation.bootstrap import (
     no_information_rate,
     plus_error,
 )
+from veridical.evaluation.curves import curves_of
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
@@ -67,6 +68,7 @@ from veridical.evaluation.engine import (
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
+from veridical.evaluation.outcome_curves import outcome_curves
 from veridical.evaluation.reading import (
     label_of,
     name_of,
@@ -270,10 +272,13 @@ def _by_splits(
         method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=4
     )
     found = _evaluate(learner, table, splits, scores, run)
-    return [
+    made = [
         _of_score(method, learner, table, splits, found, one, root, run, remarks)
         for one in scores
     ]
+    made[0]["curves"] = outcome_curves(found, table)
+    made[0]["class_predictions"] = curves_of(found, splits, table)
+    return made
 
 
 def _of_score(
@@ -306,6 +311,7 @@ def _of_score(
             details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
+        remarks += notes.on_small_test_sets(splits, info)
     later = None
     if (
         score.is_accuracy

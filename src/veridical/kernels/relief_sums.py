@@ -90,15 +90,20 @@ def _split_common(
     firsts, seconds, which = _number_pairs(pairs.first, pairs.second, ends, n)
     n_pairs, n_sets = firsts.size, ends.size
     common = _common_weights(pairs.weight, which, n_pairs, n_sets)
-    extra = np.zeros((n_sets + 1, n_pairs))
-    extra[n_sets] = common
+    extra = np.empty((n_sets + 1, n_pairs))
+    for u in range(n_pairs):
+        extra[n_sets, u] = common[u]
     lo = 0
     for s in range(n_sets):
-        extra[s] -= common
+        for u in range(n_pairs):
+            extra[s, u] = -common[u]
         for t in range(lo, ends[s]):
             extra[s, which[t]] += pairs.weight[t]
         lo = ends[s]
-    found = np.count_nonzero(extra)
+    found = 0
+    for s in range(n_sets + 1):
+        for u in range(n_pairs):
+            found += extra[s, u] != 0
     first, second = np.empty((2, found), dtype=np.intp)
     weight, stops = np.empty(found), np.empty(n_sets + 1, dtype=np.intp)
     place = 0

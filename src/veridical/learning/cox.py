@@ -26,8 +26,9 @@ from veridical.learning.inputs import check_positive
 _MAX_HALVINGS = 30
 #: Share of the largest diagonal entry that is added to a singular matrix.
 _RIDGE = 1e-10
-#: Linear predictor relative to that of the mean sample; larger ones are cut in ``exp``.
-_MAX_EXPONENT = 500.0
+#: Linear predictor relative to that of the mean sample; larger ones are cut, so that
+#: squares of ``exp`` do not overflow.
+_MAX_EXPONENT = 300.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,10 @@ class CoxScore(UnivariateSelector):
     the sum of the variances of x at risk, and ``χ² = U² / V``. Tied events are averaged
     over the orders in which they may have happened [2]_.
 
+    The p-values hold for many events. The page of this selector has the measured size
+    for 20 to 400 samples: 5.0 to 5.7 % at 5 % for normal features, up to 10.5 % for
+    features with few ones among zeros.
+
     Whole sample weights count samples. With other weights tied events have their mean
     weight, as in R's ``coxph``; without ties there is no difference.
 

@@ -78,6 +78,16 @@ MEANING = {
 }
 
 
+#: What the interval of the corrected score is.
+INTERVALS = {
+    "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
+    "the winners outside their draws",
+    "nested": "The interval has 1.3 times the sampling error of the score of one "
+    "candidate, because predictions of folds that share training samples are "
+    "correlated",
+}
+
+
 class CandidateInfo(TypedDict):
     """A candidate; see ``veridical.evaluation.Candidate``."""
 
@@ -203,20 +213,15 @@ def _candidate(one: Candidate) -> dict[str, Any]:
 
 def _evidence(record: Choice) -> str:
     info = record.scoring
+    gap = info.write_gap(abs(record.optimism), signed=False)
+    better = "better" if record.optimism < 0 else "worse"
     said = (
         f"{count(len(record.found), 'candidate')} predicted the same "
         f"{count(record.n_test, 'sample')} by "
         f"{record.settings.get('cross-validation', 'cross-validation')}, with "
         "selection inside the training sets. The best of them has "
         f"{info.full_label} {info.write(record.naive_score)}; corrected for the "
-        f"choice it is {info.write(record.score)}, "
-        f"{info.write_gap(record.optimism, signed=False)} "
-        f"{'less' if record.optimism >= 0 else 'more'} good. "
-        if info.greater_is_better
-        else f"{count(len(record.found), 'candidate')} predicted the same "
-        f"{count(record.n_test, 'sample')}. The best of them has {info.full_label} "
-        f"{info.write(record.naive_score)}; corrected for the choice it is "
-        f"{info.write(record.score)}. "
+        f"choice it is {info.write(record.score)}, {better} by {gap}. "
     )
     alike = len(record.like_winner) - 1
     said += (
@@ -233,9 +238,8 @@ def _remarks(record: Choice) -> list[str]:
     unit = "group" if record.n_units < record.n_test else "sample"
     said = [
         MEANING[record.correction],
-        f"The interval has the sampling error of the score of one candidate "
-        f"({count(record.n_units, unit)} drawn, {record.n_bootstrap} draws), around "
-        f"the corrected score. {say_coverage(record.coverage)}",
+        f"{INTERVALS[record.correction]} ({count(record.n_units, unit)} drawn, "
+        f"{record.n_bootstrap} draws). {say_coverage(record.coverage)}",
         "A candidate is not distinguishable from the best if its p-value is 0.05 or "
         "more: the gap between them is no larger than the largest gap between equally "
         "good candidates in 95 % of bootstrap draws (multiple comparisons with the "
@@ -319,7 +323,8 @@ def show(record: Choice) -> View:
 def _name(one: Any) -> str:
     if not one["n_features"]:
         return str(one["estimator"])
-    return f"{one['estimator']}, {one['selector']}, {one['n_features']}"
+    features = count(one["n_features"], "feature")
+    return f"{one['estimator']}, {one['selector']}, {features}"
 
 
 def _report_figure(s: ChoiceSummary) -> Figure:
@@ -400,7 +405,11 @@ def _candidates(s: ChoiceSummary, most: int) -> Rows:
             )
         )
     more = len(s["candidates"]) - most
-    caption = "Cross-validated with selection inside the folds, the best first"
+    caption = (
+        "Cross-validated with selection inside the folds, the best first; like the "
+        "best: not distinguishable from it; 1 SE: within one standard error of it; "
+        "front: on the Pareto front of size, score and stability"
+    )
     caption += f"; {more} more are listed by --json" if more > 0 else ""
     heads = "Estimator! | Selector! | Features# | "
     heads += f"{capitalized(info.label)}#* | 95 % interval#^ | p# | Stability#^ | "
@@ -414,9 +423,9 @@ def _marks(one: CandidateInfo) -> str:
     elif one["is_like_winner"]:
         said.append("like the best")
     if one["within_one_se"]:
-        said.append("within one standard error")
+        said.append("1 SE")
     if one["on_front"]:
-        said.append("on the front")
+        said.append("front")
     if one["is_baseline"]:
         said.append("baseline")
     return ", ".join(said)
@@ -572,5 +581,5 @@ def _method(s: ChoiceSummary) -> list[str]:
         f"{how}: {info.full_label} {info.write(s['score'])} (95 % interval "
         f"{info.write_range(s['low'], s['high'])}), before the correction "
         f"{info.write(s['naive_score'])}.",
-        f"The winner, {_name(s['winner'])} features, was fitted on all samples.",
+        f"The winner ({_name(s['winner'])}) was fitted on all samples.",
     ]

@@ -45,7 +45,9 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Badge,
+    Block,
     Bounds,
+    Curves,
     Fact,
     Figure,
     Intervals,
@@ -78,6 +80,11 @@ from veridical.report.view import (
     table,
     view,
 )
+from veridical.report.views.predictions import (
+    CurvesSummary,
+    prediction_section,
+    summarize_curves,
+)
 
 SCHEMA = "veridical/estimates/1"
 BADGES = {
@@ -86,6 +93,12 @@ BADGES = {
     "open": "Not shown to be better than the majority class",
     "no": "Do not believe it",
     "known": "The truth is known",
+}
+#: Of other scores than accuracy.
+BADGES_OF_SCORES = {
+    **BADGES,
+    "yes": "Better than guessing",
+    "open": "Not shown to be better than guessing",
 }
 #: Of an estimate that is compared with nothing.
 AN_ESTIMATE = {**BADGES, "open": "An estimate"}
@@ -109,7 +122,7 @@ EXPLAIN = {
         "classifier trained on all other samples."
     ),
     "cross-validation": (
-        "Cross-validation tests each sample by a classifier trained without the fold "
+        "Cross-validation tests each sample by a model trained without the fold "
         "that the sample is in. Training sets are smaller than the data, so the "
         "estimate is slightly too low on average; with more folds this bias is smaller."
     ),
@@ -173,6 +186,7 @@ class EstimateSummary(TypedDict):
     details: dict[str, float]
     off: float | None
     notes: list[str]
+    class_predictions: CurvesSummary | None
 
 
 class OtherSummary(TypedDict):
@@ -309,6 +323,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
             for kind, (low, high) in estimate.intervals.items()
         ],
         n_splits=len(estimate.scores),
+        class_predictions=summarize_curves(estimate.class_predictions),
         off=None if truth is None else estimate.value - truth,
     )
     return found
@@ -436,7 +451,8 @@ def show(record: Estimates) -> View:
     s: EstimatesSummary = summarize(record)
     words, data, metric = s["words"], s["data"], s["scoring"]["label"]
     against = data is not None and s["scoring"]["chance"] is not None
-    badges = BADGES if against else AN_ESTIMATE
+    badges = BADGES if s["scoring"]["name"] == "accuracy" else BADGES_OF_SCORES
+    badges = badges if against else AN_ESTIMATE
     facts = [] if data is None else [*data_facts(data)]
     estimator = name_of(s["estimator"])
     facts.append(Fact("Estimator", estimator))
@@ -451,6 +467,15 @@ def show(record: Estimates) -> View:
             first=True,
         ),
     ]
+    for estimate in s["estimates"]:
+        if estimate["class_predictions"] is not None:
+            sections += prediction_section(
+                estimate["class_predictions"], f", by {estimate['method']}"
+            )
+            break
+    drawn = _curves(record)
+    if drawn:
+        sections.append(Section("What was observed, and what was predicted", drawn))
     if words["notes"]:
         doubts = tuple(
             Warn("; ".join(note["methods"]), (note["text"],)) for note in words["notes"]
@@ -479,6 +504,29 @@ def show(record: Estimates) -> View:
             *_about(words["intervals"]),
             *_possible(record),
         ),
+    )
+
+
+def _curves(record: Estimates) -> tuple[Block, ...]:
+    """Draw the predictions of the leading estimate against what was observed."""
+    first = next((one for one in record.estimates if one.curves), None)
+    if first is None:
+        return ()
+    return tuple(
+        Figure.from_curves(
+            Curves(
+                "",
+                one.title,
+                one.unit,
+                ((one.axis, one.places),),
+                one.curves,
+                ribbon=True,
+                from_zero=False,
+            ).described(),
+            "a",
+            "b",
+        )
+        for one in first.curves
     )
 
 

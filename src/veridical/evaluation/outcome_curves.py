@@ -1,0 +1,199 @@
+"""Pictures of predictions as data: observed against predicted, and over time.
+
+- Numbers: test samples in tenths by their prediction; the mean of what was predicted
+  and the mean of what was observed, with its 95 % interval.
+- Survival times: Kaplan-Meier curves of the samples with the lower and with the higher
+  predicted risk. Samples are divided inside each test set, by the median of its risks,
+  because risks of different models cannot be compared.
+- Survival probabilities, where a score asked for them: quarters of the test samples by
+  the predicted probability to be without the event at a time, and the Kaplan-Meier
+  estimate of each quarter at that time.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.arrays import BoolArray, FloatArray
+from veridical._core.records import Curve, Interval
+from veridical._core.survival_scores import Observed, kaplan_meier
+from veridical._core.table import Table
+
+if TYPE_CHECKING:
+    from veridical.evaluation.engine import Evaluation
+
+#: Tenths of the samples by prediction, quarters by probability, times of a curve.
+_N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
+#: Samples; with fewer in a bin there are fewer bins.
+_FEWEST = 5
+_NORMAL = 1.96
+
+
+class OutcomeCurves(NamedTuple):
+    """Curves over some places, for a figure.
+
+    Parameters
+    ----------
+    title, unit, axis : str
+        What is drawn, its unit, and what the places are.
+    places : tuple of str
+        Names of the places.
+    curves : tuple of Curve
+        Values with 95 % intervals at the places.
+    """
+
+    title: str
+    unit: str
+    axis: str
+    places: tuple[str, ...]
+    curves: tuple[Curve, ...]
+
+
+def outcome_curves(found: Evaluation, table: Table) -> tuple[OutcomeCurves, ...]:
+    """Describe the predictions of test samples, for numbers and survival times.
+
+    Parameters
+    ----------
+    found : Evaluation
+        Predictions on every split; the largest size is taken.
+    table : Table
+        The samples.
+
+    Returns
+    -------
+    tuple of OutcomeCurves
+        Nothing for classes, nor where too few samples were tested.
+    """
+    predicted = [values[-1] for values in found.predictions]
+    if table.kind == "classes" or not predicted:
+        return ()
+    if table.kind == "numbers":
+        return _observed_and_predicted(
+            np.concatenate(found.targets), np.concatenate(predicted)
+        )
+    drawn = _risk_groups(found.targets, predicted)
+    if found.outputs and found.outputs[0].proba is not None:
+        drawn += _calibration(found.targets, [one.proba for one in found.outputs])
+    return drawn
+
+
+def _observed_and_predicted(
+    observed: FloatArray, predicted: FloatArray
+) -> tuple[OutcomeCurves, ...]:
+    n_bins = min(_N_BINS, len(observed) // _FEWEST)
+    if n_bins < 2:
+        return ()
+    order = np.argsort(predicted, kind="stable")
+    bins = np.array_split(order, n_bins)
+    means = [_mean(observed[rows]) for rows in bins]
+    said = [float(predicted[rows].mean()) for rows in bins]
+    return (
+        OutcomeCurves(
+            "Observed against predicted, test samples in bins of equal size by their "
+            "prediction, with 95 % intervals of the means observed",
+            "mean of the target",
+            "bins from the lowest to the highest prediction",
+            tuple(str(i) for i in range(1, n_bins + 1)),
+            (
+                Curve("observed", tuple(range(n_bins)), tuple(means)),
+                Curve(
+                    "predicted",
+                    tuple(range(n_bins)),
+                    tuple(Interval(one, one, one) for one in said),
+                ),
+            ),
+        ),
+    )
+
+
+def _mean(values: FloatArray) -> Interval:
+    center = float(values.mean())
+    half = _NORMAL * float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Interval(center, center - half, center + half)
+
+
+def _risk_groups(
+    targets: Sequence[Observed], risks: Sequence[FloatArray]
+) -> tuple[OutcomeCurves, ...]:
+    high = np.concatenate([risk > np.median(risk) for risk in risks])
+    labels = np.concatenate([one.test.labels for one in targets])
+    time, event = labels["time"], labels["event"]
+    if min(event[high].sum(), event[~high].sum()) < _FEWEST:
+        return ()
+    times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)[1:]
+    curves = tuple(
+        Curve(
+            f"{name} predicted risk ({int(own.sum())} samples, "
+            f"{int(event[own].sum())} events)",
+            tuple(range(len(times))),
+            tuple(survival_at_time(time[own], event[own], t) for t in times),
+        )
+        for name, own in (("lower", ~high), ("higher", high))
+    )
+    return (
+        OutcomeCurves(
+            "Kaplan-Meier curves of the test samples with lower and with higher "
+            "predicted risk, divided inside each test set, with 95 % intervals",
+            "without the event, %",
+            "time",
+            tuple(f"{t:.4g}" for t in times),
+            curves,
+        ),
+    )
+
+
+def survival_at_time(time: FloatArray, event: BoolArray, at: float) -> Interval:
+    """Return the Kaplan-Meier estimate in percent, with Greenwood's interval.
+
+    The interval is that of the logarithm of minus the logarithm, which stays between
+    0 and 100 %.
+    """
+    share = float(kaplan_meier(time, event)(np.array([at]))[0])
+    seen = np.unique(time[event & (time <= at)])
+    at_risk = np.array([(time >= t).sum() for t in seen])
+    events = np.array([(event & (time == t)).sum() for t in seen])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        variance = float((events / (at_risk * (at_risk - events))).sum())
+    if not 0 < share < 1 or not math.isfinite(variance):
+        return Interval(100 * share, 100 * share, 100 * share)
+    log = math.log(share)
+    width = _NORMAL * math.sqrt(variance) / abs(log)
+    low, high = (100 * share ** math.exp(sign * width) for sign in (1, -1))
+    return Interval(100 * share, low, high)
+
+
+def _calibration(
+    targets: Sequence[Observed], probabilities: Sequence[Any]
+) -> tuple[OutcomeCurves, ...]:
+    """Compare predicted with observed probabilities at the middle time of a score."""
+    at = float(np.median([one.times[len(one.times) // 2] for one in targets]))
+    predicted = np.concatenate([S[-1][:, S.shape[-1] // 2] for S in probabilities])
+    labels = np.concatenate([one.test.labels for one in targets])
+    bins = np.array_split(np.argsort(predicted, kind="stable"), _N_QUARTERS)
+    if min(map(len, bins)) < 2 * _FEWEST:
+        return ()
+    places = tuple(range(_N_QUARTERS))
+    observed = tuple(
+        survival_at_time(labels["time"][rows], labels["event"][rows], at)
+        for rows in bins
+    )
+    said = [100 * float(predicted[rows].mean()) for rows in bins]
+    return (
+        OutcomeCurves(
+            f"Calibration at time {at:.4g}: probability to be without the event, "
+            "predicted and observed (Kaplan-Meier), in quarters of the test samples",
+            "without the event, %",
+            "quarters from the lowest to the highest predicted probability",
+            tuple(str(i + 1) for i in places),
+            (
+                Curve("observed", places, observed),
+                Curve(
+                    "predicted", places, tuple(Interval(one, one, one) for one in said)
+                ),
+            ),
+        ),
+    )

@@ -1,0 +1,57 @@
+"""Pictures of predictions: bins of numbers, risk groups, calibration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sksurv.nonparametric import kaplan_meier_estimator
+
+from veridical.datasets import make_linear_regression, make_survival
+from veridical.evaluation import estimate
+from veridical.evaluation.outcome_curves import survival_at_time
+
+
+def test_bins_hold_the_means_of_predicted_and_observed_numbers():
+    X, y = make_linear_regression(100, 5, 5, r2=0.7, random_state=0)
+    rows = np.arange(100)
+    found = estimate(LinearRegression(), X, y, cv=[(rows[:50], rows[50:])])
+    (drawn,) = found.curves
+    predicted = LinearRegression().fit(X[:50], y[:50]).predict(X[50:])
+    bins = np.array_split(np.argsort(predicted, kind="stable"), 10)
+    observed, said = drawn.curves
+    for b, own in enumerate(bins):
+        assert said.values[b].value == pytest.approx(predicted[own].mean())
+        assert observed.values[b].value == pytest.approx(y[50:][own].mean())
+        assert observed.values[b].low < observed.values[b].value
+
+
+def test_risk_groups_are_divided_inside_each_fold():
+    X, y = make_survival(150, 5, 5, strength=2.0, random_state=0)
+    found = estimate("cox", X, y, cv=5, scoring=["concordance", "ibs"], random_state=0)
+    groups, calibration = found.curves
+    lower, higher = groups.curves
+    assert "75 samples" in lower.label
+    for low, high in zip(lower.values, higher.values, strict=True):
+        assert low.value >= high.value
+        assert 0 <= low.low <= low.value <= low.high <= 100
+    observed = [one.value for one in calibration.curves[0].values]
+    assert observed == sorted(observed)
+    assert found.others[0].curves == ()
+
+
+def test_intervals_are_those_of_scikit_survival():
+    _, y = make_survival(80, 3, 3, random_state=1)
+    times, share, bounds = kaplan_meier_estimator(
+        y["event"], y["time"], conf_type="log-log"
+    )
+    at = times[40]
+    value, low, high = survival_at_time(y["time"], y["event"], at)
+    np.testing.assert_allclose(
+        [value, low, high], 100 * np.array([share[40], *bounds[:, 40]]), rtol=1e-3
+    )
+
+
+def test_classes_have_no_such_curves():
+    X, y = make_linear_regression(60, 5, 5, random_state=0)
+    assert estimate("nb", X, y > 0, cv=3).curves == ()
