@@ -84,9 +84,9 @@ def _too_few(fewest: int) -> str:
     if fewest >= AIM:
         return ""
     return (
-        f" The aim is {AIM} tables of each kind; with fewer the intervals are wide, and "
-        "a share of 100 % does not show that 90 % is reached. The command resumes where "
-        "it stopped."
+        f" The aim is {AIM} tables of each kind; with fewer the intervals are wide, "
+        "and a share of 100 % does not show that 90 % is reached. The command resumes "
+        "where it stopped."
     )
 
 
