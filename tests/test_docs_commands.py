@@ -70,6 +70,7 @@ def test_commands_are_found():
         "select",
         "estimate",
         "compare",
+        "choose",
         "discover",
         "audit",
         "probabilities",

@@ -9,7 +9,7 @@ from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 
 from veridical._core.errors import InputError
-from veridical.comparison import compare, truth
+from veridical.comparison import compare, sensitivity, truth
 from veridical.datasets import (
     SOURCES,
     make_random_numbers,
@@ -112,5 +112,7 @@ def test_what_needs_classes_says_so():
     X, y = SOURCES["linear-regression"](60, random_state=0)
     with pytest.raises(InputError, match="calibrated draws data sets with classes"):
         compare(NUMBERS, X, y, calibrated=True)
+    with pytest.raises(InputError, match="sensitivity draws data sets with classes"):
+        sensitivity(NUMBERS, X, y)
     with pytest.raises(InputError, match="one; pass one"):
         truth(NUMBERS, "friedman", n_train=50, n_sets=2, scoring=["r2", "mae"])

@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import pandas as pd
 from tests.report import audit_records, estimates_records, records, small_records
 from tests.report.page_texts import Say, gene, names, settings
 from tests.report.study_pages import finished, study, watched, young
@@ -20,8 +21,9 @@ from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.auditing.records import Preselection
 from veridical.comparison import compare, sensitivity
+from veridical.datasets import make_survival
 from veridical.discovery import Discoveries, MeasuredRate, StabilityPath
-from veridical.evaluation import choose
+from veridical.evaluation import choose, estimate
 from veridical.evaluation.records import (
     ClassResult,
     Correction,
@@ -181,6 +183,17 @@ def honest_audit(say: Say) -> str:
     """Nothing against it."""
     record = audit_records.audit(name=say("genes.csv"), settings=settings(say, "audit"))
     return report.page(record)
+
+
+def survival(say: Say) -> str:
+    """A survival time: risk groups and calibration."""
+    X, y = make_survival(120, 4, 4, strength=2.0, random_state=0)
+    frame = pd.DataFrame(X, columns=[say(f"gene {j}") for j in range(4)])
+    scores = ["concordance", "ibs"]
+    record = estimate(
+        "cox", frame, y, cv=3, scoring=scores, name=say("cohort.csv"), random_state=0
+    )
+    return report.page(replace(record, settings=settings(say, "estimate")))
 
 
 def correction(say: Say) -> str:
@@ -403,6 +416,7 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("estimates", "truth"): lambda say: estimates(say, estimates_records.with_truth),
     ("audit", ""): audit,
     ("audit", "honest"): honest_audit,
+    ("estimates", "survival"): survival,
     ("discoveries", ""): discoveries,
     ("discoveries", "none"): nothing_discovered,
     ("correction", ""): correction,

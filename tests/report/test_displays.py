@@ -115,7 +115,7 @@ def test_a_display_for_every_picture_of_every_page():
                 drawn.add((name.split("-")[0], type(panel.picture).__name__))
     known = {(name.split("-")[0], DRAWS[key]) for name, key in PICTURES}
     alone = {"estimate", "calibration", "test", "friedman", "nested"}
-    alone |= {"tests", "truthfulness", "bias"}
+    alone |= {"tests", "truthfulness", "bias", "choice", "discoveries"}
     assert {pair for pair in drawn if pair[0] not in alone} == known - {
         ("comparison", "Bars")  # in the table of features
     }

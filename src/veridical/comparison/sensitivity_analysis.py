@@ -8,9 +8,9 @@ from typing import Any, Literal
 from veridical._core.errors import InputError
 from veridical._core.numbers import number, percent, pvalue
 from veridical._core.progress import ProgressLike
-from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
+from veridical._core.targets import NAMES
 from veridical._core.text import listing
 from veridical._core.types import (
     CVLike,
@@ -23,6 +23,7 @@ from veridical._core.types import (
 )
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
+from veridical.comparison.design import read_learners
 from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sources import make_pair, truth
@@ -139,8 +140,14 @@ def sensitivity(
     """
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
-    data = read_table(X, y, groups=groups, kind="classes")
     root = root_seed(random_state)
+    _, data = read_learners(estimator, X, y, root, groups=groups)
+    if data.kind != "classes":
+        raise InputError(
+            "sensitivity draws data sets with classes, but the target is "
+            f"{NAMES[data.kind]}; use truth() with a source of that kind, such as "
+            "'linear-regression' or 'survival'."
+        )
     make_pair(selectors, root)
     common: dict[str, Any] = {
         "estimator": estimator,
