@@ -156,9 +156,10 @@ def test_every_selector_page_is_in_the_table_of_contents_and_ends_with_its_class
 def test_every_paper_has_a_page():
     from veridical.papers import available
 
-    assert len(available()) == 5
+    studies = set(available()) - {"leakbench"}  # whose page is docs/leakbench.md
+    assert len(studies) == 5
     pages = {page.stem for page in (ROOT / "docs" / "papers").glob("*.md")}
-    assert pages == set(available())
+    assert pages == studies
 
 
 def titles(folder: str) -> set[str]:

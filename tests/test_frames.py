@@ -8,6 +8,7 @@ from sklearn.base import BaseEstimator
 from sklearn.pipeline import make_pipeline
 
 import veridical.learning
+import veridical.preparation
 import veridical.selection
 from veridical._core.encoding import encode
 from veridical._core.hashing import table_hash
@@ -23,7 +24,7 @@ pl = pytest.importorskip("polars")
 
 ESTIMATORS = [
     thing
-    for room in (veridical.selection, veridical.learning)
+    for room in (veridical.selection, veridical.learning, veridical.preparation)
     for thing in (getattr(room, name) for name in room.__all__)
     if inspect.isclass(thing) and issubclass(thing, BaseEstimator)
 ]
@@ -37,7 +38,7 @@ def _make(kind):
 
 def _numbers():
     rng = np.random.default_rng(0)
-    y = np.repeat([0, 1], 20)
+    y = np.repeat([1, 2], 20)  # classes, and also times
     X = rng.normal(size=(40, 4))
     X[:, 2] += 2 * y
     return {f"f{j}": X[:, j] for j in range(4)}, y
@@ -48,6 +49,7 @@ def _answer(fitted, X):
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_pyarrow_table_gives_what_the_array_gives(kind):
     columns, y = _numbers()
@@ -59,6 +61,7 @@ def test_a_pyarrow_table_gives_what_the_array_gives(kind):
 
 
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
+@pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
 @pytest.mark.parametrize("kind", ESTIMATORS)
 def test_a_lazy_frame_is_refused_with_the_cure(kind):
     columns, y = _numbers()

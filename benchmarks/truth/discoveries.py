@@ -306,7 +306,7 @@ def run(minutes: float, only: str = "") -> None:
 
 
 def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, str]]:
-    """List the designs and methods that lack data sets, those with the fewest first."""
+    """List what lacks data sets, first where the fewest are, and small designs."""
     todo = []
     for design in designs():
         for name in METHODS:
@@ -315,8 +315,9 @@ def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, s
             done = int(found.get((design, name), {}).get("n_sets", 0))
             wanted = N_SETS[design.outcome == "null"] * SHARES.get(name, 1.0)
             if done < wanted:
-                todo.append((done / wanted, len(todo), design, name))
-    return [(design, name) for _, _, design, name in sorted(todo, key=lambda o: o[:2])]
+                todo.append((done / wanted, design.n * design.p, design, name))
+    todo.sort(key=lambda one: one[:2])
+    return [(design, name) for _, _, design, name in todo]
 
 
 def noise(n_sets: int, only: str = "") -> None:
@@ -362,7 +363,6 @@ COMPARED = (
     Design("heavy", "linear", 200, 100, 5),
     Design("binary", "linear", 200, 100, 5),
     Design("blocks", "linear", 200, 100, 10),
-    Design("blocks", "null", 200, 100, 0),
 )
 
 

@@ -153,7 +153,7 @@ def test_chi_squared_and_false_discoveries_by_hand():
 
 def test_sparse_data_and_small_classes():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((40, 12), density=0.2, rng=rng, format="csr")
+    X = sparse.csr_array(rng.normal(size=(40, 12)) * (rng.random((40, 12)) < 0.2))
     y = np.repeat([0, 1, 2], [30, 8, 2])
     drawn, labels = SimulatedSource.from_table(read_table(X, y))(10, random_state=0)
     assert drawn.shape == (10, 12)

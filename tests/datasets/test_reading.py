@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array, random_array
+from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
 from veridical._core.reading import check_table
@@ -366,7 +366,8 @@ def test_npz_numbers_repeated_names(save):
 
 
 def test_npz_sparse(save):
-    matrix = random_array((5, 7), density=0.4, rng=0, format="csr")
+    rng = np.random.default_rng(0)
+    matrix = csr_array(rng.normal(size=(5, 7)) * (rng.random((5, 7)) < 0.4))
     parts = {"data": matrix.data, "indices": matrix.indices, "indptr": matrix.indptr}
     X, y = read(save(**parts, shape=(5, 7), y=[0, 1, 0, 1, 0]))
     assert isinstance(X, csr_array)

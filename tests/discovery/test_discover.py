@@ -269,3 +269,24 @@ def test_permuted_survival_times_have_uniform_pvalues():
         pvalues += found.pvalue.tolist()
     share = np.mean(np.array(pvalues) <= 0.2)
     assert abs(share - 0.2) < 4 * np.sqrt(0.16 / len(pvalues))
+
+
+def test_a_constant_feature_is_never_claimed():
+    rng = np.random.default_rng(0)
+    y = np.resize([0, 1], 40)
+    for seed in range(20):
+        X = np.column_stack([np.ones(40), rng.normal(size=(40, 2))])
+        for method in ("dcrt", "knockoffs"):
+            options = {"claim": "conditional", "method": method, "n_draws": 1}
+            found = discover(X, y, **options, fdr=0.5, random_state=seed)
+            assert found.statistic[0] == 0
+            assert 0 not in found.claimed
+
+
+def test_a_class_too_small_for_halves():
+    X = np.random.default_rng(0).normal(size=(30, 4))
+    y = np.r_[1, np.zeros(29, dtype=int)]
+    found = discover(X, y, random_state=0)
+    assert np.isnan(found.frequency).all()
+    with pytest.raises(InputError, match="too few for halves"):
+        discover(X, y, claim="stable")

@@ -5,11 +5,12 @@ event and a time.
 """
 
 from fractions import Fraction
+from itertools import pairwise
 from math import exp, inf, nan, sqrt
 
 import numpy as np
 from tests.oracles.incremental import UnclearError
-from tests.oracles.selection import _differences
+from tests.oracles.selection import _differences, _neighbour_shares
 
 TIE = Fraction(1, 10**11)  # of a distance: samples are equally far
 
@@ -100,9 +101,14 @@ def dependence_scale(y, kernel):
 
 def rank_shares(distance, others, k, decay):
     """Weights of the k nearest; equally far ones share the weights of their ranks."""
+    if decay is None:
+        return _neighbour_shares(distance, others, k)
     k = min(k, len(others))
-    by_rank = [1 if decay is None else exp(-(((r + 1) / decay) ** 2)) for r in range(k)]
+    by_rank = [exp(-(((r + 1) / decay) ** 2)) for r in range(k)]
     total = sum(by_rank)
+    for near, far in pairwise(sorted(distance[j] for j in others)):
+        if far * TIE / 100 < far - near < far * TIE * 100:
+            raise UnclearError
     by_rank = [Fraction(w) / Fraction(total) for w in by_rank]
     shares, place, left = {}, 0, sorted(others, key=distance.get)
     while left:

@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from veridical._core.records import DataSummary, Interval
-from veridical.auditing.records import Audit, Finding, Null, Preselection
+from veridical.auditing.records import (
+    Audit,
+    Decomposition,
+    Finding,
+    Null,
+    Part,
+    Preselection,
+)
 
 COMMAND = {"random_state": 0, "alpha": 0.05, "command": "veridical audit --seed 0"}
 NAN = float("nan")
@@ -73,6 +80,15 @@ def leaky(*found: Finding, honest: float = 0.46, pvalue: float = 0.6, **fields: 
         "preselection": Preselection((0, 2), "anova", False, {"anova": 2}, 0.002),
         "stability": Interval(0.43, 0.38, 0.48),
         "n_selected": 2.0,
+        "decomposition": Decomposition(
+            0.94,
+            (
+                Part("chance", 0.5, 0.48, 0.52),
+                Part("signal", honest - 0.5, honest - 0.7, honest - 0.3),
+                Part("selection", 0.94 - honest, 0.22, 0.74),
+                Part("batch", 0.0, 0.0, 0.0),
+            ),
+        ),
     }
     return audit(
         *(found or (finding(),)),

@@ -37,6 +37,7 @@ PICTURES = {
         r
     ),
     ("audit", "lanes"): lambda r: displays.AuditDisplay.from_audit(r),
+    ("audit", "parts"): lambda r: displays.DecompositionDisplay.from_audit(r),
     ("correction", "calibration"): lambda r: (
         displays.CalibrationDisplay.from_correction(r)
     ),
@@ -57,6 +58,7 @@ DRAWS = {
     "distances": "Ranks",
     "forest": "Intervals",
     "lanes": "Distribution",
+    "parts": "Waterfall",
     "calibration": "Reliability",
     "accuracy": "Intervals",
     "paths": "Curves",

@@ -43,6 +43,7 @@ from veridical.auditing import (
     nulls,
 )
 from veridical.auditing.codes import check_codes
+from veridical.auditing.decomposing import decompose
 from veridical.auditing.evidence import AuditEvidence, gather_evidence
 from veridical.auditing.knowledge import read_knowledge
 from veridical.auditing.preselection import count_permutations, read_procedure
@@ -190,7 +191,8 @@ def audit(
         Samples on which settings, features or preprocessing were fitted or tuned
         before.
     checks : str or iterable of str, optional
-        Codes of the checks to run, by default all. What a check needs and was not said
+        Codes of the checks to run, by default all, and the decomposition of the score
+        with them. What a check needs and was not said
         is in `untested`.
     random_state : int, numpy random generator or None, default=None
         Seed of the folds and of everything else that is random.
@@ -340,6 +342,7 @@ def audit(
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
+        decomposition=decompose(evidence) if checks is None else None,
         untested=tuple(one for one in found if isinstance(one, Untested)),
         seconds=seconds,
     )

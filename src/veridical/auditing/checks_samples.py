@@ -37,14 +37,16 @@ def compare_splits(
     return other, said, "error" if lower else least
 
 
-def whole_group_splits(e: AuditEvidence, groups: IntArray) -> list[Split] | None:
+def whole_group_splits(
+    e: AuditEvidence, groups: IntArray, number: int = 0
+) -> list[Split] | None:
     """Return stratified folds that keep groups whole; None with too few groups."""
     n_folds = min(10, len(e.splits), np.unique(groups).size)
     codes = e.procedure.table.y
     if n_folds < 2 or np.bincount(codes).min() < 2:
         return None
     folds = StratifiedGroupKFold(
-        n_folds, shuffle=True, random_state=seed_for(e.seed, Purpose.FOLDS, 1) % 2**31
+        n_folds, shuffle=True, random_state=seed_for(e.seed, Purpose.FOLDS, 1 + number)
     )
     made = [
         Split(test.astype(np.intp), e.n_samples)
@@ -116,6 +118,8 @@ def _range(sizes: IntArray) -> str:
 
 #: z of the likeness of neighbours in the order from which it is reported.
 ORDER_Z = 5.0
+# Difference of the accuracy with consecutive folds from which it is a warning.
+_LOWER = 0.05
 # Number of random orders within classes.
 _ORDERS = 199
 
@@ -143,6 +147,8 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | None:
     details = {"z": z}
     if all(_has_all_classes(split, data.y) for split in splits):
         other, text, severity = compare_splits(e, splits, "note")
+        if severity == "note" and other <= e.accuracy["in"].value - _LOWER:
+            severity = "warning"
         said += f" With folds of {how}, {text}"
         details["accuracy_blocked"] = other
     return finding("VD022", severity, said, details)
@@ -243,7 +249,7 @@ def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
         )
     codes = e.procedure.table.y
     seed = seed_for(e.seed, Purpose.PERMUTATIONS, 2)
-    pvalue = _association(strata, codes)
+    pvalue = associate(strata, codes)
     if pvalue > BATCH_LEVEL:
         return None
     within = e.scores_within(strata, _WITHIN, seed)
@@ -295,7 +301,7 @@ def find_strata(e: AuditEvidence) -> tuple[IntArray | None, str]:
     return np.searchsorted(cuts, score).astype(np.intp), f"stratum of the {name}"
 
 
-def _association(strata: IntArray, codes: IntArray) -> float:
+def associate(strata: IntArray, codes: IntArray) -> float:
     """Return the p-value of the association of strata and classes."""
     counts = np.zeros((strata.max() + 1, codes.max() + 1))
     np.add.at(counts, (strata, codes), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from veridical._core.arrays import FloatArray
 from veridical._core.records import (
@@ -84,6 +84,76 @@ class Untested:
 
     def __str__(self) -> str:
         return f"{self.code} not testable without {self.needs}: {self.what}."
+
+
+class Part(NamedTuple):
+    """A part of a score, with its interval.
+
+    Parameters
+    ----------
+    name : str
+        "chance", "signal", "selection", "choice", "luck", "duplicates", "groups",
+        "order" or "batch".
+    value, low, high : float
+        The part, and its interval; 0 where there was nothing to remove.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+#: What each part of a score is, in words.
+PARTS = {
+    "chance": "what random labels reach",
+    "signal": "what remains",
+    "selection": "selecting on all samples",
+    "choice": "choice among tries",
+    "luck": "luck of folds and seeds",
+    "duplicates": "copies of samples",
+    "groups": "near relatives",
+    "order": "order in time",
+    "batch": "batch and covariates",
+}
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """A reported score as a sum of parts.
+
+    Parameters
+    ----------
+    reported : float
+        The reported score.
+    parts : tuple of Part
+        Chance, signal and what the way of measuring added; they sum to `reported`.
+    scoring : ScoreInfo
+        The score.
+    alpha : float
+        Intervals have confidence ``1 - alpha``.
+    """
+
+    reported: float
+    parts: tuple[Part, ...]
+    scoring: ScoreInfo = ACCURACY
+    alpha: float = 0.05
+
+    @property
+    def largest(self) -> Part | None:
+        """The largest part beside chance and signal; None where all are 0."""
+        added = [one for one in self.parts if one.name not in ("chance", "signal")]
+        best = max(added, key=lambda one: self.scoring.sign * one.value, default=None)
+        return best if best is not None and self.scoring.sign * best.value > 0 else None
+
+    def __getitem__(self, name: str) -> Part:
+        return {one.name: one for one in self.parts}[name]
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row per part: part, value, low, high."""
+        import pandas as pd
+
+        return pd.DataFrame(self.parts, columns=["part", "value", "low", "high"])
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +289,8 @@ class Audit(Record):
         Further scores under "in".
     untested : tuple of Untested
         Checks that could not decide, and what they need.
+    decomposition : Decomposition or None
+        The reported score taken apart; None where only some checks were run.
     seconds : mapping of str to float
         Time that each check took, by its code; not a part of what is saved.
     """
@@ -244,6 +316,7 @@ class Audit(Record):
     scores: Mapping[str, Interval] = field(default_factory=dict)
     others: tuple[ScoreResult, ...] = ()
     untested: tuple[Untested, ...] = ()
+    decomposition: Decomposition | None = None
     seconds: Mapping[str, float] = field(default_factory=dict, compare=False)
 
     def _conclude(self) -> Conclusion:

@@ -37,6 +37,7 @@ from veridical.discovery.knockoffs import (
     KnockoffSampler,
     from_scores,
     make_sampler,
+    mean_scores,
     normal_scores,
 )
 from veridical.discovery.multiplicity import knockoff_evalues, knockoff_threshold
@@ -177,6 +178,7 @@ def _differences(
     )
     found = np.nan_to_num(importance(values, scores), nan=0.0, posinf=1e300)
     W = found[:p] - found[p:]
+    W[np.ptp(X, axis=0) == 0] = 0.0  # a constant feature has no knockoff
     return np.where(swapped, -W, W)
 
 
@@ -322,8 +324,7 @@ def distilled_test(
         Called with the number of features tested and their number.
     """
     n, p = X.shape
-    rng = as_generator(stream(seed, Purpose.DISCOVERY, _KNOCKOFFS))
-    Z = np.asfortranarray(normal_scores(X, rng))
+    Z = np.asfortranarray(mean_scores(X))
     statistic, pvalues = np.zeros(p), np.ones(p)
     penalty, coefficients = fit_lasso_cv(Z, R, seed) if p > 1 else (1.0, None)
     fitted = np.zeros_like(R) if coefficients is None else Z @ coefficients
@@ -364,7 +365,7 @@ def _own_part(Z: FloatArray, j: int, others: IntArray) -> tuple[FloatArray, int]
     rest = Z[:, others]
     penalty = _FEATURE_PENALTY * np.sqrt(2 * np.log(max(others.size, 2)) / n)
     strength = np.abs(rest.T @ x) / n
-    if strength.max() <= penalty:
+    if not x.any() or strength.max() <= penalty:
         return x, 0
     coefficients = fit_lasso(np.asfortranarray(rest), x[:, None], penalty)[:, 0]
     kept = np.flatnonzero(coefficients)

@@ -547,7 +547,7 @@ def _frequencies(task: _Task, n_claimed: int) -> Shares | None:
         return None
     n = max(n_claimed, default_n_features(task.table.n_features), 1)
     halves = draw_pairs(task.table, task.n_pairs, task.root)
-    if any(half.size < 4 for half in halves):
+    if not _are_usable(task.table, halves):
         return None
     return select_halves(task.table, halves, n, task.lead)
 
@@ -802,12 +802,17 @@ def _halves(task: _Task) -> list[IntArray]:
     if task.n_pairs < 1:
         raise InputError("n_pairs=0 draws no halves; stable claims need 1 or more.")
     halves = draw_pairs(task.table, task.n_pairs, task.root)
-    if any(half.size < 4 for half in halves):
+    if not _are_usable(task.table, halves):
         raise InputError(
             f"{task.table.n_samples} samples are too few for halves; stable claims "
             "need at least 4 samples of each class, or as many groups."
         )
     return halves
+
+
+def _are_usable(table: Table, halves: Sequence[IntArray]) -> bool:
+    """Return whether every half has enough samples, with different outcomes."""
+    return all(half.size >= 4 and not table.target.is_constant(half) for half in halves)
 
 
 def _paths(

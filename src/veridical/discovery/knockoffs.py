@@ -45,6 +45,33 @@ _LEAST_SHRINKAGE = 1e-4
 _TOLERANCE, _ROUNDS = 1e-4, 50
 
 
+def mean_scores(X: FloatArray) -> FloatArray:
+    """Turn features into normal scores by their ranks; equal values have their mean.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        The features.
+
+    Returns
+    -------
+    array of shape (n, p)
+        Features with mean 0 and variance 1; a constant feature is 0.
+
+    Examples
+    --------
+    >>> mean_scores(np.array([[0.0], [1.0], [1.0], [0.0]])).ravel()
+    array([-1.,  1.,  1., -1.])
+    """
+    Z = normal_scores(X, np.random.default_rng(0))
+    for j in np.flatnonzero(_has_ties(X)):
+        place = np.unique(X[:, j], return_inverse=True)[1].reshape(-1)
+        mean = np.bincount(place, weights=Z[:, j]) / np.bincount(place)
+        deviation = float(np.sqrt((mean[place] ** 2).mean()))
+        Z[:, j] = mean[place] / deviation if deviation > 0 else 0.0
+    return Z
+
+
 def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Turn features into normal scores by their ranks; equal values at random.
 
@@ -59,7 +86,7 @@ def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     -------
     array of shape (n, p)
         Each feature is a permutation of the same normal quantiles, with mean 0 and
-        variance 1.
+        variance 1; a constant feature is 0.
 
     Examples
     --------
@@ -76,6 +103,7 @@ def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
         order[:, j] = np.lexsort((rng.random(n), X[:, j]))
     Z = np.empty(X.shape)
     np.put_along_axis(Z, order, quantiles[:, None], axis=0)
+    Z[:, np.ptp(X, axis=0) == 0] = 0.0
     return Z
 
 

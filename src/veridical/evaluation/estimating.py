@@ -57,6 +57,7 @@ from veridical.evaluation.bootstrap import (
     no_information_rate,
     plus_error,
 )
+from veridical.evaluation.curves import curves_of
 from veridical.evaluation.engine import (
     Evaluation,
     Procedure,
@@ -276,6 +277,7 @@ def _by_splits(
         for one in scores
     ]
     made[0]["curves"] = outcome_curves(found, table)
+    made[0]["class_predictions"] = curves_of(found, splits, table)
     return made
 
 

@@ -48,6 +48,80 @@ class Coverage(NamedTuple):
     conditions: str
 
 
+def _share(share: float, n: int) -> Interval:
+    """Return a share of n samples with Wilson's 95 % bounds, NaN without samples."""
+    if n == 0 or math.isnan(share):
+        return Interval(share, math.nan, math.nan)
+    intervals = import_module("veridical.evaluation.intervals")
+    return Interval(share, *intervals.wilson(share, n))
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Samples whose predicted probability lies in an interval.
+
+    Parameters
+    ----------
+    low, high : float
+        The interval: above `low`, up to and with `high`; the first one holds 0 too.
+    n : int
+        Number of samples.
+    predicted, observed : float or None
+        Mean probability of the class, and its share among the samples; None if there
+        are no samples.
+    """
+
+    low: float
+    high: float
+    n: int
+    predicted: float | None
+    observed: float | None
+
+    @property
+    def interval(self) -> Interval:
+        """The observed share with Wilson's 95 % bounds, as if samples were independent.
+
+        All are NaN where there are no samples.
+        """
+        return _share(math.nan if self.observed is None else self.observed, self.n)
+
+
+@dataclass(frozen=True)
+class PredictionCurves:
+    """Predictions of classes beyond one number.
+
+    Parameters
+    ----------
+    classes : tuple of str
+        The classes.
+    confusion : tuple of tuple of float
+        Numbers of test samples (sums of weights) by true class, then predicted class.
+    positive : str or None
+        Of two classes, the one that curves are about.
+    places : tuple of float
+        False-positive rates, or recalls, at which curves were averaged.
+    roc : tuple of Interval
+        True-positive rates, the mean of the folds with its 95 % band; empty where
+        there are neither decision values nor probabilities.
+    precision : tuple of Interval
+        Precision at these recalls.
+    bins : tuple of Bin
+        Predicted probabilities and observed shares; empty without probabilities.
+    slope, intercept : float
+        Of the calibration curve, on the scale of logits; NaN where not defined.
+    """
+
+    classes: tuple[str, ...]
+    confusion: tuple[tuple[float, ...], ...]
+    positive: str | None = None
+    places: tuple[float, ...] = ()
+    roc: tuple[Interval, ...] = ()
+    precision: tuple[Interval, ...] = ()
+    bins: tuple[Bin, ...] = ()
+    slope: float = math.nan
+    intercept: float = math.nan
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Estimate(Record):
     """How accurate an estimator is on some data, by one method.
@@ -100,6 +174,9 @@ class Estimate(Record):
     n_shared : int
         Number of test samples that the score is a share of, such as those of the
         positive class for sensitivity; 0 for other scores.
+    class_predictions : PredictionCurves or None
+        Confusion matrix, ROC and precision–recall curves and calibration; None where
+        predictions are no classes, and for the bootstrap.
     data : DataSummary or None
         The data; None where X is not a table but, say, a list of texts.
     settings : mapping of str to str or number
@@ -137,6 +214,7 @@ class Estimate(Record):
     n_shared: int = 0
     n_units: int = 0
     n_effective: float = 0.0
+    class_predictions: PredictionCurves | None = None
     intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
     @property
@@ -302,14 +380,6 @@ class Estimates(Record):
         return frame(rows, *names, "low", "high", "n_splits", "n_test")
 
 
-def _share(share: float, n: int) -> Interval:
-    """Return a share of n samples with Wilson's 95 % bounds, NaN without samples."""
-    if n == 0 or math.isnan(share):
-        return Interval(share, math.nan, math.nan)
-    intervals = import_module("veridical.evaluation.intervals")
-    return Interval(share, *intervals.wilson(share, n))
-
-
 def _conclusions() -> Any:
     """Import the module of the conclusions; it imports these records."""
     return import_module("veridical.evaluation.conclusions")
@@ -443,6 +513,9 @@ class Selection(Record):
         accuracy alone.
     size_scores : tuple of Interval
         The leading score at each of `sizes`, where it is not the accuracy.
+    class_predictions : PredictionCurves or None
+        Confusion matrix, ROC and precision–recall curves and calibration of the whole
+        procedure; None where predictions are no classes.
     """
 
     data: DataSummary
@@ -469,6 +542,7 @@ class Selection(Record):
     size_intervals: tuple[Interval, ...] = ()
     scores: tuple[ScoreResult, ...] = ()
     size_scores: tuple[Interval, ...] = ()
+    class_predictions: PredictionCurves | None = None
 
     @property
     def scoring(self) -> ScoreInfo:
@@ -577,36 +651,6 @@ class Selection(Record):
             for rank, one in enumerate(self.features, 1)
         )
         return frame(rows, "rank", "index", "name", "score", "n_folds")
-
-
-@dataclass(frozen=True)
-class Bin:
-    """Samples whose predicted probability lies in an interval.
-
-    Parameters
-    ----------
-    low, high : float
-        The interval: above `low`, up to and with `high`; the first one holds 0 too.
-    n : int
-        Number of samples.
-    predicted, observed : float or None
-        Mean probability of the class, and its share among the samples; None if there
-        are no samples.
-    """
-
-    low: float
-    high: float
-    n: int
-    predicted: float | None
-    observed: float | None
-
-    @property
-    def interval(self) -> Interval:
-        """The observed share with Wilson's 95 % bounds, as if samples were independent.
-
-        All are NaN where there are no samples.
-        """
-        return _share(math.nan if self.observed is None else self.observed, self.n)
 
 
 @dataclass(frozen=True, repr=False)

@@ -44,6 +44,7 @@ from veridical._core.types import (
 )
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
+from veridical.evaluation.curves import curves_of
 from veridical.evaluation.engine import (
     NUMBER_OF_FEATURES,
     Evaluation,
@@ -264,6 +265,7 @@ def select(
         ),
         scores=scored,
         size_scores=size_scores,
+        class_predictions=curves_of(found, splits, table),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         settings={

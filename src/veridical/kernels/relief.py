@@ -528,7 +528,8 @@ def find_within_by_target(
         size = inside.sum(axis=1, keepdims=True)
         weight += sign * np.divide(inside, size, out=inside, where=size > 0)
     weight *= problem.counts[:, None]
-    both = np.triu(weight + weight.T, 1)
+    # A pair of copies of one sample is its own mirror image.
+    both = np.triu(weight + weight.T, 1) + np.diag(np.diag(weight))
     first, second = np.nonzero(both)
     ids = problem.ids
     return NeighbourPairs(ids[first], ids[second], both[first, second])

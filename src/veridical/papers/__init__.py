@@ -1,4 +1,4 @@
-"""Studies of five papers, and the studies of other packages.
+"""Studies of five papers, LeakBench, and the studies of other packages.
 
 A study is a `veridical.experiments.PaperStudy`. A package offers one by an entry point
 of the group ``veridical.studies``: the name of the study, and the place of an instance.
@@ -41,6 +41,11 @@ _STUDIES = {
         "How much should relevance count against antiredundancy, with how many "
         "classes? (Ooi, Chetty & Teng 2006)",
         "veridical.papers.differential_prioritization.study:STUDY",
+    ),
+    "leakbench": (
+        "How often does an audit find a planted mistake, and how often does it raise a "
+        "false alarm?",
+        "veridical.leakbench.study:STUDY",
     ),
 }
 

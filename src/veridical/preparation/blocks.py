@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.encoding import Features
+from veridical._core.encoding import Features, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, read_table
 from veridical._core.sklearn_private import take
@@ -346,6 +346,9 @@ def _take_out(
     A site may be the batch and the group of a sample.
     """
     sides: dict[str, Side] = {}
+    if all(given is None for given in asked.values()):
+        return X, sides
+    refuse_lazy(X)
     names: list[Any] | None = None
     if is_frame(X):
         names = list(nw.from_native(X, eager_only=True).columns)

@@ -37,6 +37,7 @@ from veridical.report.view import (
     Panel,
     Ranks,
     Reliability,
+    Waterfall,
     view,
 )
 from veridical.report.views.comparison import summarize_pair
@@ -53,6 +54,7 @@ __all__ = [
     "ComparisonDisplay",
     "CriticalDifferenceDisplay",
     "CurvesDisplay",
+    "DecompositionDisplay",
     "EstimatesDisplay",
     "FeaturesDisplay",
     "FigureDisplay",
@@ -523,6 +525,37 @@ def _chosen(pictures: Sequence[T], which: int) -> T:
             f"There is no picture {which}; there are {len(pictures)}, counted from 0."
         )
     return pictures[which]
+
+
+class DecompositionDisplay(_Display):
+    """The reported score of an audit taken apart, as a waterfall.
+
+    Parameters
+    ----------
+    picture : Waterfall
+        What to draw, as a view has it.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        Where it was drawn.
+    """
+
+    @classmethod
+    def from_audit(cls, record: Any, *, ax: Axes | None = None, **kwargs: Any) -> Self:
+        """Draw the parts of the score.
+
+        Parameters
+        ----------
+        record : Audit
+            What `veridical.audit` returned, with its decomposition.
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure if not given.
+        **kwargs
+            For the bars, as ``Axes.barh`` takes them.
+        """
+        _, picture = _panels(record, Waterfall)[0]
+        return cls(picture, "The reported score taken apart").plot(ax=ax, **kwargs)
 
 
 class FindingsDisplay(_Display):

@@ -269,6 +269,41 @@ class Cloud:
     levels: tuple[Level, ...] = ()
 
 
+class Step(NamedTuple):
+    """One part of a sum: its name, its value, its interval, and words beside it."""
+
+    label: str
+    value: float
+    low: float
+    high: float
+    words: str
+
+
+@dataclass(frozen=True)
+class Waterfall:
+    """Parts that sum up to a value, each drawn from where the one before it ends.
+
+    The first part begins at the left edge of the axis.
+    """
+
+    alt: str
+    steps: tuple[Step, ...]
+    total: float
+    total_label: str
+    total_words: str
+    axis: str = "accuracy"
+    unit: ValueUnit = "percent"
+
+    @property
+    def ends(self) -> tuple[tuple[float, float], ...]:
+        """Where each part begins and ends; the first begins at 0."""
+        found, at = [], 0.0
+        for step in self.steps:
+            found.append((at, at + step.value))
+            at += step.value
+        return tuple(found)
+
+
 Picture = (
     Intervals
     | Pairs
@@ -279,6 +314,7 @@ Picture = (
     | Outcomes
     | Bars
     | Cloud
+    | Waterfall
 )
 
 

@@ -28,5 +28,5 @@ MECHANISM = Mechanism(
     cure="Augment inside the training folds only.",
     codes=("VD003", "VD021"),
     plant=plant,
-    cause="duplicates",
+    cause="groups",
 )

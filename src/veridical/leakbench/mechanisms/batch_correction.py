@@ -34,5 +34,4 @@ MECHANISM = Mechanism(
     cure="Correct inside the folds, without the class.",
     codes=("VD013",),
     plant=plant,
-    cause="batch",
 )

@@ -33,6 +33,7 @@ from veridical.report.view import (
     Reliability,
     ValueUnit,
     View,
+    Waterfall,
     score,
 )
 
@@ -208,6 +209,8 @@ def height(picture: Any) -> float:
         return 1.4 + 1.3 * len(picture)
     if isinstance(picture, Ranks):
         return 1.6 + 0.4 * len(picture.names) + 0.2 * len(picture.groups)
+    if isinstance(picture, Waterfall):
+        return 1.4 + 0.36 * (1 + len(picture.steps))
     if isinstance(picture, Bars):
         return 1.4 + 0.32 * max(1, len(picture.labels))
     if isinstance(picture, Outcomes):
@@ -460,6 +463,22 @@ def _bars(picture: Bars, ax: Axes, **kwargs: Any) -> None:
         for i, (name, _) in enumerate(picture.series)
     )
     ax.set_title(named, loc="left", parse_math=False)
+
+
+@draw.register
+def _waterfall(picture: Waterfall, ax: Axes, **kwargs: Any) -> None:
+    ends = picture.ends
+    rows = range(len(ends))
+    look = {"height": 0.6, **kwargs}
+    colours = ["C0" if i < 2 else "C1" for i in rows]
+    starts, widths = [a for a, _ in ends], [b - a for a, b in ends]
+    ax.barh(list(rows), widths, left=starts, **{"color": colours, **look})
+    ax.barh([len(ends)], [picture.total], **{"color": "C0", **look})
+    stops = [b for _, b in ends]
+    halves = [(step.high - step.low) / 2 for step in picture.steps]
+    ax.errorbar(stops, list(rows), xerr=halves, fmt="none", color="0.4")
+    name_rows(ax, [*(step.label for step in picture.steps), picture.total_label])
+    _values_axis(ax, picture.axis, picture.unit)
 
 
 @draw.register

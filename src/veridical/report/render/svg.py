@@ -53,6 +53,7 @@ from veridical.report.view import (
     Reliability,
     Share,
     ValueUnit,
+    Waterfall,
     score,
     score_range,
 )
@@ -630,6 +631,32 @@ def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
             share = counts[i] / picture.total if picture.total else 0.0
             place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
             _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
+    return svg
+
+
+STEP_ROW = 34  # pixels
+
+
+@draw_picture.register
+def _waterfall(picture: Waterfall, scale: Scale | None) -> ET.Element:
+    ends = picture.ends
+    values = [*[value for pair in ends for value in pair][1:], picture.total]
+    axis = score_scale(values) if picture.unit == "number" else scale_for(values, 0.5)
+    rows = [*picture.steps, None]
+    svg = _canvas(picture.alt, STEP_ROW * len(rows) + AXIS_ROW + 8)
+    _axis(svg, axis, 4, STEP_ROW * len(rows) + 4, picture.unit)
+    for i, step in enumerate(rows):
+        label = picture.total_label if step is None else step.label
+        words = picture.total_words if step is None else step.words
+        start, end = (axis.low, picture.total) if step is None else ends[i]
+        start = axis.low if i == 0 else start
+        left, right = sorted((axis.x(start), axis.x(end)))
+        group = _group(svg, "", f"{label}: {words}")
+        look = LOOKS[1 if step is not None and i > 1 else 0]
+        place = (left, STEP_ROW * i + 20, max(right - left, 0.3), 11)
+        _rect(group, f"vd-fill {look}", *place)
+        text = f"{shortened(label, LONGEST_ROW)}: {words}"
+        _text(svg, LEFT, STEP_ROW * i + 15, text, "start")
     return svg
 
 

@@ -17,7 +17,7 @@ from veridical._core.numbers import (
 from veridical._core.records import Setting
 from veridical._core.scoring import ScoreInfo
 from veridical._core.text import capitalized, listing
-from veridical.auditing.records import Audit
+from veridical.auditing.records import PARTS, Audit
 from veridical.evaluation.conclusions import INTERVALS, say_coverage
 from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
@@ -45,8 +45,10 @@ from veridical.report.view import (
     Panel,
     Rows,
     Section,
+    Step,
     Text,
     View,
+    Waterfall,
     answer,
     bounded,
     chance_level,
@@ -115,6 +117,22 @@ class UntestedSummary(TypedDict):
     what: str
 
 
+class PartSummary(TypedDict):
+    """One part of a score with its interval."""
+
+    name: str
+    value: float
+    low: float
+    high: float
+
+
+class DecompositionSummary(TypedDict):
+    """A reported score as a sum of parts."""
+
+    reported: float
+    parts: list[PartSummary]
+
+
 class PreselectionSummary(TypedDict):
     """Features that were selected beforehand, and the selector probably used."""
 
@@ -161,6 +179,7 @@ class AuditSummary(TypedDict):
     findings: list[FindingSummary]
     muted: list[FindingSummary]
     untested: list[UntestedSummary]
+    decomposition: DecompositionSummary | None
     preselection: PreselectionSummary | None
     settings: dict[str, Setting]
     words: AuditWords
@@ -184,6 +203,7 @@ def summarize(record: Audit) -> Any:
         lanes=[_lane(record, p) for p in ("out", "in") if p in record.score],
         scoring=_scoring(record),
         preselection=chosen,
+        decomposition=_decomposition(record),
         words=concluded(record, evidence="", verdict="", methods=[]),
     )
     summary["estimator"] = clean(record.estimator, 400)  # may be a whole pipeline
@@ -192,6 +212,17 @@ def summarize(record: Audit) -> Any:
     words["verdict"] = _verdict(summary)
     words["methods"] = _methods(summary)
     return summary
+
+
+def _decomposition(record: Audit) -> DecompositionSummary | None:
+    found = record.decomposition
+    if found is None:
+        return None
+    parts: list[PartSummary] = [
+        {"name": one.name, "value": one.value, "low": one.low, "high": one.high}
+        for one in found.parts
+    ]
+    return {"reported": found.reported, "parts": parts}
 
 
 def _scoring(record: Audit) -> ScoreInfo:
@@ -345,6 +376,8 @@ def show(record: Audit) -> View:
             "The numbers", (*figures, accuracies, *_others(s), _facts(s)), first=True
         ),
     ]
+    if s["decomposition"] is not None:
+        sections.append(Section("The score taken apart", _taken_apart(s)))
     if chosen is not None:
         sections.append(Section("The features selected beforehand", _chosen(chosen)))
     return View(
@@ -412,6 +445,43 @@ def _figure(s: AuditSummary) -> Figure:
         f"{confidence(1 - s['alpha'])}. {on_chance(scoring, s['data'])}".strip()
     )
     return Figure(tuple(panels), caption)
+
+
+def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
+    """Show the parts of the reported score as a waterfall and as a table."""
+    found, info = s["decomposition"], read_info(s["scoring"])
+    assert found is not None
+    sure = confidence(1 - s["alpha"])
+    steps, rows = [], []
+    for one in found["parts"]:
+        value, low, high = one["value"], one["low"], one["high"]
+        none = one["name"] not in ("chance", "signal") and value == low == high == 0
+        if one["name"] == "chance":
+            shown, span = info.write(value), info.write_range(low, high)
+        else:
+            shown, span = info.write_gap(value), info.write_gap_range(low, high)
+        rows.append((PARTS[one["name"]], "–" if none else shown, "–" if none else span))
+        if not none:
+            words = f"{shown} ({span})"
+            steps.append(Step(PARTS[one["name"]], value, low, high, words))
+    reported = info.write(found["reported"])
+    said = "; ".join(f"{step.label} {step.words}" for step in steps)
+    picture = Waterfall(
+        f"The reported {info.label} of {reported} is the sum of: {said}.",
+        tuple(steps), found["reported"], f"reported {info.label}", reported,
+        info.label, info.unit,
+    )  # fmt: skip
+    caption = (
+        f"The reported {info.label} as a sum. The procedure was run again with one "
+        "freedom removed at a time; the signal is what remains. A part that is not "
+        f"shown had nothing to remove. In brackets: {sure}; how often these intervals "
+        "cover has not been measured."
+    )
+    heads = f"Part!~ | {capitalized(info.label)}# | {sure}#"
+    return (
+        Figure((Panel(picture),), caption),
+        table("Parts of the reported score", heads, rows),
+    )
 
 
 def _findings(s: AuditSummary) -> tuple[Block, ...]:

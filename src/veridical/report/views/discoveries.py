@@ -52,7 +52,7 @@ MOST_ROWS = 200
 #: Points of the cloud that are neither claimed nor close, at most.
 MOST_SPOTS = 600
 #: Curves of a picture of stability paths, and rows of the table in a terminal.
-MOST_PATHS, MOST_LEADING = 6, 20
+MOST_PATHS, MOST_LEADING = 3, 20
 
 CLAIMS = {
     "association": "Association: feature and outcome depend on each other",

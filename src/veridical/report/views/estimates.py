@@ -80,6 +80,11 @@ from veridical.report.view import (
     table,
     view,
 )
+from veridical.report.views.predictions import (
+    CurvesSummary,
+    prediction_section,
+    summarize_curves,
+)
 
 SCHEMA = "veridical/estimates/1"
 BADGES = {
@@ -181,6 +186,7 @@ class EstimateSummary(TypedDict):
     details: dict[str, float]
     off: float | None
     notes: list[str]
+    class_predictions: CurvesSummary | None
 
 
 class OtherSummary(TypedDict):
@@ -317,6 +323,7 @@ def _estimate(estimate: Estimate, truth: float | None) -> EstimateSummary:
             for kind, (low, high) in estimate.intervals.items()
         ],
         n_splits=len(estimate.scores),
+        class_predictions=summarize_curves(estimate.class_predictions),
         off=None if truth is None else estimate.value - truth,
     )
     return found
@@ -460,6 +467,12 @@ def show(record: Estimates) -> View:
             first=True,
         ),
     ]
+    for estimate in s["estimates"]:
+        if estimate["class_predictions"] is not None:
+            sections += prediction_section(
+                estimate["class_predictions"], f", by {estimate['method']}"
+            )
+            break
     drawn = _curves(record)
     if drawn:
         sections.append(Section("What was observed, and what was predicted", drawn))

@@ -56,6 +56,11 @@ from veridical.report.view import (
     table,
     view,
 )
+from veridical.report.views.predictions import (
+    CurvesSummary,
+    prediction_section,
+    summarize_curves,
+)
 
 SCHEMA = "veridical/selection/1"
 #: More places than this on an axis are too many to name.
@@ -183,6 +188,7 @@ class SelectionSummary(TypedDict):
     scoring: ScoreSummary
     scores: list[ScoreResultSummary]
     size_scores: list[IntervalSummary]
+    class_predictions: CurvesSummary | None
     best_size: int
     classes: list[ClassInfo]
     sizes: list[SizeInfo]
@@ -207,6 +213,7 @@ def summarize(record: Selection) -> Any:
     return fill(
         SelectionSummary,
         record,
+        class_predictions=summarize_curves(record.class_predictions),
         schema=SCHEMA,
         kind="selection",
         n_features_to_select=len(record.features),
@@ -350,6 +357,7 @@ def show(record: Selection) -> View:
     ]
     if s["classes"]:
         sections.append(Section("Accuracy by class", (classes,)))
+    sections += prediction_section(s["class_predictions"])
     drawn = curves(record)
     if drawn:
         blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]

@@ -1,0 +1,1 @@
+"""Measure how often checks find planted mistakes: ours and those of other packages."""

@@ -1,0 +1,175 @@
+"""Score other packages on tables of LeakBench.
+
+    python -m benchmarks.leakbench.rivals draw --tables 8
+    OTHER_PYTHON benchmarks/leakbench/rivals.py score
+
+``draw`` writes the tables of the first draws as .npz files; ``score`` needs nothing of
+veridical, because the packages need older versions of scikit-learn, and writes
+``rivals.csv``: whether each package warned, of anything.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import warnings
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+HERE = Path(__file__).parent
+FOLDER = HERE.parents[1] / "build" / "leakbench"
+
+
+def draw(n_tables: int) -> None:
+    """Write tables with the training and test rows of their first fold."""
+    from sklearn.model_selection import StratifiedKFold
+
+    from veridical.leakbench.study import STUDY, draw_case
+
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    spec = STUDY.plan("paper").model_copy(update={"n_tables": n_tables})
+    for i, unit in enumerate(STUDY.units(spec)):
+        at = dict(unit.cells[0].coordinates)
+        path = FOLDER / f"{i:05d}.npz"
+        if path.exists():
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scenario, _ = draw_case(at)
+        X = np.asarray(scenario.X, dtype=np.float64)
+        if "selected" in scenario.known:
+            X = X[:, scenario.known["selected"]]
+        folds = scenario.cv
+        if isinstance(folds, int):
+            folds = StratifiedKFold(folds, shuffle=True, random_state=0).split(
+                X, scenario.y
+            )
+        train, test = next(iter(folds))
+        np.savez(path, X=X, y=scenario.y, train=train, test=test, at=json.dumps(at))
+
+
+# -- packages: whether they warn -------------------------------------------------------
+
+
+def leaklint(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Call ``detect_leakage``, with near-duplicates; severity low is left out."""
+    from leaklint import detect_leakage
+
+    X, y = table.drop(columns="target"), table["target"]
+    found = detect_leakage(
+        X.iloc[train], y.iloc[train], X.iloc[test], y.iloc[test], enable_near_dup=True
+    )
+    return any(one.severity in ("high", "medium") for one in found.findings)
+
+
+def leakcheck_ml(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Run all checks, as its command line does; findings that make it fail or warn."""
+    from leakcheck.checks import run_all
+
+    found = run_all(table.iloc[train], table.iloc[test], "target")
+    return any(one.status != "pass" for one in found)
+
+
+def targetleak(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Analyse the table with its split; findings above info."""
+    from targetleak import analyse
+
+    is_test = np.zeros(len(table), dtype=int)
+    is_test[test] = 1
+    found = analyse(table.assign(is_test=is_test), "target", split="is_test")
+    return any(one.severity in ("critical", "warning") for one in found)
+
+
+def deepchecks(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Run the checks about leaks, with the conditions of its suites."""
+    from deepchecks.tabular import Dataset
+    from deepchecks.tabular import checks as known
+
+    kind = {"label": "target", "cat_features": []}
+    first, second = (Dataset(table.iloc[rows], **kind) for rows in (train, test))
+    both = [
+        known.TrainTestSamplesMix().add_condition_duplicates_ratio_less_or_equal(),
+        known.FeatureLabelCorrelationChange().add_condition_feature_pps_difference_less_than(),
+    ]
+    alone = [
+        known.FeatureLabelCorrelation().add_condition_feature_pps_less_than(),
+        known.DataDuplicates().add_condition_ratio_less_or_equal(),
+    ]
+    results = [check.run(first, second) for check in both]
+    results += [check.run(first) for check in alone]
+    return not all(one.passed_conditions() for one in results)
+
+
+def skore(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Summarise the checks of a cross-validation report of a logistic regression."""
+    from sklearn.impute import SimpleImputer
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+    from skore import CrossValidationReport
+
+    learner = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
+    X, y = table.drop(columns="target"), table["target"]
+    report = CrossValidationReport(learner, X, y, splitter=5)
+    found = report.checks.summarize().frame(severity=["issue"])
+    return bool(len(found))
+
+
+#: Packages by their name on PyPI.
+PACKAGES: dict[str, Callable[[pd.DataFrame, Any, Any], bool]] = {
+    "deepchecks": deepchecks,
+    "leakcheck-ml": leakcheck_ml,
+    "leaklint": leaklint,
+    "skore": skore,
+    "targetleak": targetleak,
+}
+
+
+def score(only: list[str]) -> None:
+    """Give every table to every package."""
+    target = HERE / "rivals.csv"
+    keys = ["kind", "name", "dose", "source", "table"]
+    with target.open("a", encoding="utf-8", newline="") as opened:
+        writer = csv.writer(opened, lineterminator="\n")
+        if not opened.tell():
+            writer.writerow(["package", "version", *keys, "flagged"])
+        for path in sorted(FOLDER.glob("*.npz")):
+            with np.load(path) as stored:
+                at = json.loads(str(stored["at"]))
+                X, y, train, test = (stored[k] for k in ("X", "y", "train", "test"))
+            table = pd.DataFrame(X).rename(columns=lambda j: f"x{j}").assign(target=y)
+            for name in only:
+                flagged = _call(name, table, train, test)
+                if flagged is not None:
+                    place = [at[key] for key in keys]
+                    writer.writerow([name, version(name), *place, int(flagged)])
+                    opened.flush()
+
+
+def _call(name: str, table: pd.DataFrame, train: Any, test: Any) -> bool | None:
+    """Return whether a package warns; None, with a message, where it fails."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return PACKAGES[name](table, train, test)
+        except Exception as error:
+            print(f"{name}: {type(error).__name__}: {error}"[:200], flush=True)
+            return None
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("draw", "score"))
+    parser.add_argument("--tables", type=int, default=8)
+    parser.add_argument("--only", nargs="*", default=list(PACKAGES))
+    options = parser.parse_args()
+    if options.what == "draw":
+        draw(options.tables)
+    else:
+        score(options.only)

@@ -1,0 +1,106 @@
+"""Confusion matrices, curves and calibration of predictions."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import confusion_matrix, precision_recall_curve, roc_curve
+from sklearn.model_selection import cross_val_predict
+
+import veridical
+from veridical import report
+from veridical.evaluation import CrossValidation
+from veridical.evaluation.curves import (
+    PLACES,
+    calibrate_logits,
+    precision_at,
+    roc_at,
+)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(120) % 3, "no", "yes")
+    X = rng.normal(size=(120, 4))
+    X[:, 0] += y == "yes"
+    return X, y
+
+
+def test_confusion_is_that_of_scikit_learn(data):
+    X, y = data
+    splits = [tuple(one) for one in CrossValidation(5).split(y, 0)]
+    model = LogisticRegression()
+    found = veridical.estimate(model, X, y, cv=splits)
+    predicted = cross_val_predict(model, X, y, cv=splits)
+    assert found.class_predictions.classes == ("no", "yes")
+    assert np.array_equal(
+        found.class_predictions.confusion, confusion_matrix(y, predicted)
+    )
+    assert found.class_predictions.roc == ()  # no score needs decision values
+    assert "Confusion matrix" in report.page(found)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_curves_are_those_of_scikit_learn(ties):
+    rng = np.random.default_rng(1)
+    truth = rng.random(80) < 0.4
+    values = rng.normal(size=80) + truth
+    values = np.round(values, 1) if ties else values
+    fpr, tpr, _ = roc_curve(truth, values, drop_intermediate=False)
+    for place, found in zip(PLACES, roc_at(truth, values), strict=True):
+        assert found >= tpr[fpr <= place + 1e-12].max() - 1e-12
+        assert found <= tpr[fpr >= place - 1e-12].max() + 1e-12
+    precision, recall, _ = precision_recall_curve(truth, values)
+    found = precision_at(truth, values)
+    for place, value in zip(PLACES[1:], found[1:], strict=True):
+        reached = recall[:-1] >= place - 1e-12
+        assert value == pytest.approx(precision[:-1][reached][-1])
+    weights = rng.integers(1, 4, 80)
+    rows = np.repeat(np.arange(80), weights)
+    for curve in (roc_at, precision_at):
+        one = curve(truth, values, weights.astype(float))
+        assert one == pytest.approx(curve(truth[rows], values[rows]))
+
+
+def test_calibration_against_logistic_regression():
+    rng = np.random.default_rng(2)
+    z = rng.normal(size=500)
+    truth = rng.random(500) < 1 / (1 + np.exp(-(0.5 + 0.6 * z)))
+    proba = 1 / (1 + np.exp(-z))
+    slope, intercept = calibrate_logits(truth, proba)
+    model = LogisticRegression(C=1e10, tol=1e-10).fit(z[:, None], truth)
+    assert slope == pytest.approx(model.coef_[0, 0], abs=1e-4)
+    assert intercept > 0.2  # probabilities were too low
+    shifted = 1 / (1 + np.exp(-(z + intercept)))
+    assert shifted.mean() == pytest.approx(truth.mean(), abs=1e-8)
+    assert np.isnan(calibrate_logits(truth, np.full(500, 0.3))[0])
+    assert np.isnan(calibrate_logits(proba > 0.5, proba)[0])  # separated
+
+
+def test_pages_show_curves_with_bands(data):
+    X, y = data
+    scores = ["roc_auc", "brier"]
+    found = veridical.estimate("logistic", X, y, cv=5, scoring=scores, random_state=0)
+    curves = found.class_predictions
+    assert all(one.low <= one.value <= one.high for one in curves.roc)
+    assert curves.roc[-1].value == 1
+    assert sum(one.n for one in curves.bins) == 120
+    assert found.others[0].class_predictions is None
+    page = report.page(found)
+    for text in ("ROC curve", "Precision and recall", "Calibration slope"):
+        assert text in page
+    chosen = veridical.select(
+        "anova", X, y, estimator="logistic", cv=5, scoring=scores, random_state=0
+    )
+    assert chosen.class_predictions.slope == chosen.class_predictions.slope
+    assert "Calibration slope" in report.page(chosen)
+
+
+def test_of_three_classes_there_is_the_confusion_matrix():
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    found = veridical.estimate(
+        "nb", rng.normal(size=(60, 3)), y, cv=3, scoring="roc_auc_ovr", random_state=0
+    )
+    assert np.sum(found.class_predictions.confusion) == 60
+    assert found.class_predictions.roc == ()
