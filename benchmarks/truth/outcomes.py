@@ -93,6 +93,7 @@ def designs() -> list[Design]:
         for effect in (0.0, 1.0):
             one = Design("concordance", n, effect=effect, censored=censored, n_folds=5)
             found.append(one)
+    found.append(Design("concordance", 120, censored=0.5, n_folds=5, group_size=4))
     for n in (80, 240):
         found.append(Design("concordance", n, censored=0.3, n_folds=5, group_size=4))
         found.append(Design("concordance", n, censored=0.3, n_folds=5, n_repeats=5))
