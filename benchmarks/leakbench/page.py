@@ -148,7 +148,9 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
             hits = count_alarms(mine)[0][""].hits
         row = [f"{name} (control)" if kind == "control" else str(name), f"{dose:g}"]
         row += [str(len(mine)), f"{hits}"]
-        row += [str(int(part[part["package"] == one]["warned"].sum())) for one in names]
+        for one in names:
+            warned = part[part["package"] == one]["warned"]
+            row.append(str(int(warned.sum())) if len(warned) else "fails")
         rows.append(tuple(row))
     versions = ", ".join(
         f"{one} {both[both['package'] == one]['version'].iloc[0]}" for one in names
@@ -158,7 +160,10 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         f"The same tables given to {versions}, each as its documentation says: one "
         "training and one test set (the first fold) or the whole table, with default "
         "settings. Any warning counts, whatever it is about, which favours packages "
-        "that warn often; see their warnings on controls. Packages that do not take a "
+        "that warn often; see their warnings on controls. With so few tables "
+        "the counts are examples, not rates. The audit alone was told the batch, the "
+        "number of tries, what was fitted on which samples, and the features from "
+        "which others were selected: these packages have no way to take them. Packages that do not take a "
         "fitted procedure cannot see mistakes in it.",
         _table(" | ".join(["mechanism", "dose", "tables", "audit", *names]), rows),
     ]
