@@ -163,7 +163,8 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         "that warn often; see their warnings on controls. With so few tables "
         "the counts are examples, not rates. The audit alone was told the batch, the "
         "number of tries, what was fitted on which samples, and the features from "
-        "which others were selected: these packages have no way to take them. Packages that do not take a "
+        "which others were selected: these packages have no way to take them. Packages "
+        "that do not take a "
         "fitted procedure cannot see mistakes in it.",
         _table(" | ".join(["mechanism", "dose", "tables", "audit", *names]), rows),
     ]
