@@ -20,7 +20,7 @@ def publish_classes(package: str, names: Iterable[str]) -> None:
         Full name of the package, ``__name__`` in its ``__init__``.
     names : iterable of str
         Its ``__all__``. Functions, constants and classes of other packages stay as
-        they are.
+        they are; classes of ``veridical._core``, which is private, do not.
 
     Examples
     --------
@@ -31,5 +31,6 @@ def publish_classes(package: str, names: Iterable[str]) -> None:
     namespace = vars(sys.modules[package])
     for name in names:
         thing = namespace.get(name)
-        if inspect.isclass(thing) and thing.__module__.startswith(f"{package}."):
+        own = (f"{package}.", "veridical._core.")
+        if inspect.isclass(thing) and thing.__module__.startswith(own):
             thing.__module__ = package

@@ -35,6 +35,7 @@ from scipy.special import ndtr, ndtri
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.seeds import as_generator
 
 Construction = Literal["auto", "equicorrelated", "entropy"]
 #: Most features for which a matrix of all pairs is inverted.
@@ -63,7 +64,7 @@ def mean_scores(X: FloatArray) -> FloatArray:
     >>> mean_scores(np.array([[0.0], [1.0], [1.0], [0.0]])).ravel()
     array([-1.,  1.,  1., -1.])
     """
-    Z = normal_scores(X, np.random.default_rng(0))
+    Z = normal_scores(X, as_generator(0))
     for j in np.flatnonzero(_has_ties(X)):
         place = np.unique(X[:, j], return_inverse=True)[1].reshape(-1)
         mean = np.bincount(place, weights=Z[:, j]) / np.bincount(place)
@@ -337,7 +338,7 @@ def gaussian_knockoffs(
     >>> gaussian_knockoffs(X, random_state=0).shape
     (50, 3)
     """
-    rng = np.random.default_rng(random_state)
+    rng = as_generator(random_state)
     X = np.asarray(X, dtype=np.float64)
     Z = normal_scores(X, rng)
     sampler = make_sampler(Z, construction, covariance)

@@ -1,7 +1,7 @@
 """How accurate? Resampling schemes and estimates with intervals."""
 
 from veridical._core.publishing import publish_classes
-from veridical._core.records import DataSummary, Interval
+from veridical._core.records import Conclusion, DataSummary, Interval
 from veridical._core.scoring import Score, ScoreInfo, make_score
 from veridical._core.splits import (
     CompleteCV,
@@ -48,6 +48,7 @@ __all__ = [
     "Choice",
     "ClassResult",
     "CompleteCV",
+    "Conclusion",
     "Correction",
     "Coverage",
     "CrossValidation",

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.seeds import mixed_generator
 from veridical.evaluation import estimate
 from veridical.leakbench.tables import HonestTable, draw_table
 
@@ -129,7 +130,7 @@ class Mechanism:
             The dose, by default the first of `doses`.
         """
         table = draw_table(source, number)
-        rng = np.random.default_rng([number, *self.name.encode()])
+        rng = mixed_generator(number, *self.name.encode())
         return self.plant(table, self.doses[0] if dose is None else dose, rng)
 
 
@@ -154,5 +155,5 @@ class Control:
     def draw(self, source: str, number: int) -> Scenario:
         """Draw an honest table and do the honest work on it."""
         table = draw_table(source, number)
-        rng = np.random.default_rng([number, *self.name.encode()])
+        rng = mixed_generator(number, *self.name.encode())
         return self.make(table, rng)

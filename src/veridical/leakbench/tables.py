@@ -20,6 +20,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from veridical._core.seeds import mixed_generator
 from veridical.datasets import available, load
 
 #: Largest number of samples and of features that are taken of a real table.
@@ -67,7 +68,7 @@ class HonestTable:
 
     def with_noise_features(self, n_features: int) -> HonestTable:
         """Append features of noise until there are `n_features`."""
-        rng = np.random.default_rng([self.seed, 1])
+        rng = mixed_generator(self.seed, 1)
         more = rng.normal(size=(self.n, max(0, n_features - self.X.shape[1])))
         return replace(self, X=np.hstack([self.X, more]))
 
@@ -89,7 +90,7 @@ def draw_table(source: str, seed: int) -> HonestTable:
     >>> table.X.shape, sorted(set(table.y.tolist()))
     ((80, 40), [0, 1])
     """
-    rng = np.random.default_rng([seed, *source.encode()])
+    rng = mixed_generator(seed, *source.encode())
     X, y = SOURCES[source](rng)
     return HonestTable(X, y, ESTIMATORS[seed % len(ESTIMATORS)](), source, seed)
 
