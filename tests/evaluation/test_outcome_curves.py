@@ -41,9 +41,7 @@ def test_intervals_of_bins_count_groups():
     )
     (alone,), (grouped,) = once.curves, found.curves
     assert "which count groups" in grouped.title
-    for one, four in zip(
-        alone.curves[0].values, grouped.curves[0].values, strict=True
-    ):
+    for one, four in zip(alone.curves[0].values, grouped.curves[0].values, strict=True):
         assert four == pytest.approx(one)
 
 

@@ -213,8 +213,8 @@ def _calibration(
     return (
         OutcomeCurves(
             f"Calibration at time {at:.4g}: probability to be without the event, "
-            "predicted and observed (Kaplan-Meier), in quarters of the test samples from "
-            "the lowest to the highest predicted probability",
+            "predicted and observed (Kaplan-Meier), in quarters of the test samples "
+            "from the lowest to the highest predicted probability",
             "without the event, %",
             "quarters by prediction",
             tuple(str(i + 1) for i in places),
