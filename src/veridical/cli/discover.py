@@ -62,6 +62,9 @@ def discover(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -134,7 +137,7 @@ def discover(
     """
     common = options.begin(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
     options.check_choice("--method", method, METHODS)
