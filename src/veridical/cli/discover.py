@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CLAIM = "association"
 CLAIMS = ("association", "conditional", "stable")
-METHODS = ("auto", "permutation", "dcrt", "knockoffs", "pairs", "decoys")
+TEST_METHODS = ("auto", "permutation", "dcrt", "knockoffs", "pairs", "decoys")
 # The source without DATA, and its number of samples.
 SOURCE, N_SAMPLES = "linear", 125
 
@@ -103,8 +103,8 @@ def discover(
         str,
         options.method_option(
             "METHOD",
-            help=f"How the claim is tested: {names.join_or(METHODS)}.",
-            autocompletion=names.completer(METHODS),
+            help=f"How the claim is tested: {names.join_or(TEST_METHODS)}.",
+            autocompletion=names.completer(TEST_METHODS),
         ),
     ] = "auto",
     strata: Annotated[
@@ -140,7 +140,7 @@ def discover(
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
-    options.check_choice("--method", method, METHODS)
+    options.check_choice("--method", method, TEST_METHODS)
     request = DiscoverRequest(
         **common,
         selector=selector,
