@@ -162,6 +162,7 @@ def discover(
 
 
 def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
+    from veridical._core.advice import without_options
     from veridical.datasets import SOURCES
     from veridical.discovery.discovering import discover as run
 
@@ -171,7 +172,10 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
     strata = None
     if request.strata is not None:
         strata, X = _take_column(X, request.strata)
-    with console.progress_bar("Discovering") as progress:
+    with (
+        without_options("--impute", "--encode", "--scale"),
+        console.progress_bar("Discovering") as progress,
+    ):
         found = run(
             X,
             y,
