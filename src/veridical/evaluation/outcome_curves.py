@@ -136,7 +136,8 @@ def _mean(
     center = float(values.mean())
     off = values - center
     if groups is not None:
-        off = np.bincount(np.unique(groups, return_inverse=True)[1], off)
+        numbers = np.unique(groups, return_inverse=True)[1]
+        off = np.bincount(numbers, weights=off).astype(np.float64)
     if off.size < 2:
         return Interval(center, *everything)
     half = _NORMAL * math.sqrt(off.size / (off.size - 1) * float(off @ off))
