@@ -470,7 +470,10 @@ def _associate(
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
         tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
-    notes = [permutations.words]
+    words = permutations.words
+    if isinstance(task.selector, _OWN_NULL):
+        words = words.replace("Outcomes are", "The values of a feature are")
+    notes = [words]
     if task.rate == "fwer":
         assert tested.adjusted is not None
         adjusted = tested.adjusted
