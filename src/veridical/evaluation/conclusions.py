@@ -36,7 +36,8 @@ INTERVALS = {
     "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
     "does not account for training sets that overlap",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
-    "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
+    "overlap of training folds (Nadeau and Bengio 2003); that of an accuracy is never "
+    "narrower than Wilson's",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
     "class, because all folds have the same score",
     "": "none is valid for this way of splitting",
