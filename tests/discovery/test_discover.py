@@ -369,6 +369,8 @@ def test_one_group_of_each_class():
 def test_what_is_exchanged_is_said():
     X, y = signal()
     found = discover(X, y, selector="relieff", n_permutations=19, n_pairs=0)
-    assert found.notes[0] == "The values of a feature are exchanged between all samples."
+    assert (
+        found.notes[0] == "The values of a feature are exchanged between all samples."
+    )
     found = discover(X, y, n_permutations=19, n_pairs=0)
     assert found.notes[0] == "Outcomes are exchanged between all samples."
