@@ -231,6 +231,23 @@ def test_binary_features_are_warned_of_in_conditional_claims():
     assert any("binary" in text for text in found.warnings)
 
 
+def test_relieff_warns_of_a_rare_class_and_of_categories():
+    rng = np.random.default_rng(0)
+    X, even = rng.normal(size=(60, 20)), np.resize([0, 1], 60)
+    rare = (np.arange(60) < 9).astype(int)
+
+    def warned(X, y, selector):
+        found = discover(X, y, selector=selector, random_state=0, n_pairs=0)
+        return [text for text in found.warnings if "Neighbours" in text]
+
+    assert not warned(X, even, "relieff")
+    assert not warned(X, rare, "anova")
+    assert "rare class" in warned(X, rare, "relieff")[0]
+    codes = pd.DataFrame(rng.integers(4, size=(60, 20))).astype("category")
+    codes.columns = [f"x{j}" for j in range(20)]
+    assert "categorical" in warned(codes, even, "relieff")[0]
+
+
 def test_a_selector_of_scikit_learn():
     from sklearn.feature_selection import SelectKBest, f_classif
 
@@ -347,3 +364,13 @@ def test_one_group_of_each_class():
     assert np.isnan(found.frequency).all()
     with pytest.raises(InputError, match="or as many groups"):
         discover(X, y, groups=y, claim="stable")
+
+
+def test_what_is_exchanged_is_said():
+    X, y = signal()
+    found = discover(X, y, selector="relieff", n_permutations=19, n_pairs=0)
+    assert (
+        found.notes[0] == "The values of a feature are exchanged between all samples."
+    )
+    found = discover(X, y, n_permutations=19, n_pairs=0)
+    assert found.notes[0] == "Outcomes are exchanged between all samples."

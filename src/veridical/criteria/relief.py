@@ -121,7 +121,9 @@ class NeighbourRelevance(ABC):
 
         The neighbours of the samples stay, and the values of the features are exchanged
         between samples; see `PermutedRelevance`. A permuted outcome would change the
-        neighbours of all features, also those that matter.
+        neighbours of all features, also those that matter. The neighbours were found
+        with the true values of the feature too, so the exchange is approximate: it is
+        too liberal with a rare class and with categorical features.
         """
         sets = TrainSets.all_rows(data.n_samples, data.weights)
         return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)

@@ -250,9 +250,8 @@ def discover(
         else:
             found = _compare_with_decoys(task, n_features_to_select)
     look = look_at(table)
-    tested, not_said = HYPOTHESES[
-        "own" if isinstance(chosen, _OWN_NULL) and how == "permutation" else claim
-    ]
+    own_null = isinstance(chosen, _OWN_NULL) and how == "permutation"
+    tested, not_said = HYPOTHESES["own" if own_null else claim]
     empty = np.full(table.n_features, np.nan)
     return Discoveries(
         data=table.summary(name),
@@ -269,7 +268,7 @@ def discover(
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
-        warnings=tuple(look.warnings(how)),
+        warnings=tuple(look.warnings(how, own_null=own_null)),
         settings={
             "selector": given if isinstance(chosen, str) else one_line(chosen),
             **found.settings,
@@ -470,7 +469,10 @@ def _associate(
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
         tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
-    notes = [permutations.words]
+    words = permutations.words
+    if isinstance(task.selector, _OWN_NULL):
+        words = words.replace("Outcomes are", "The values of a feature are")
+    notes = [words]
     if task.rate == "fwer":
         assert tested.adjusted is not None
         adjusted = tested.adjusted
