@@ -7,6 +7,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from veridical import audit, report
+from veridical.datasets import make_linear_regression, make_survival
 from veridical.leakbench import MECHANISMS, draw_table
 
 FEW = {"n_permutations": 19, "random_state": 0, "progress": False}
@@ -64,3 +65,37 @@ def test_other_scores_and_some_checks():
     some = audit(GaussianNB(), table.X, table.y, cv=5, checks="VD003", **FEW)
     assert some.decomposition is None
     assert np.isfinite([part.value for part in parts.parts]).all()
+
+
+def test_the_order_of_the_samples_is_no_part():
+    """Runs with other folds have the labels of the samples, also in a sorted table."""
+    table = draw_table("signal", 0)
+    for order in (np.argsort(table.y), np.argsort(table.y)[::-1]):
+        X, y = np.asarray(table.X)[order], np.asarray(table.y)[order]
+        found = audit(GaussianNB(), X, y, cv=5, scoring="roc_auc", **FEW)
+        parts = found.decomposition
+        assert abs(parts["luck"].value) < 0.1
+        assert parts["signal"].value > 0.05
+        assert np.isfinite([part.value for part in parts.parts]).all()
+
+
+@pytest.mark.parametrize("outcome", ["numbers", "survival"])
+def test_scores_of_numbers_and_survival_times_are_taken_apart(outcome):
+    make = make_linear_regression if outcome == "numbers" else make_survival
+    X, y = make(90, 6, 3, random_state=0)
+    X = np.asarray(X)
+    X[60:], y[60:] = X[:30], y[:30]
+    estimator = "ridge" if outcome == "numbers" else "cox"
+    found = audit(estimator, X, y, cv=5, **FEW)
+    parts = found.decomposition
+    assert sum(part.value for part in parts.parts) == pytest.approx(parts.reported)
+    assert parts["duplicates"].value != 0
+    assert "The score taken apart" in report.page(found)
+
+
+def test_equal_rows_of_few_values_and_a_number_to_predict():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (60, 3)).astype(float)
+    y = X[:, 0] + 0.5 * rng.normal(size=60)
+    parts = audit("ridge", X, y, cv=5, **FEW).decomposition
+    assert sum(part.value for part in parts.parts) == pytest.approx(parts.reported)

@@ -76,3 +76,17 @@ def test_bad_options_are_refused(run, table, words, cure):
     done = run("discover", table, "--target", "kind", *words)
     assert done.exit_code == 2
     assert cure in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("values", "cure"), [([None, 1.0], "impute them"), (["u", "v"], "encode them")]
+)
+def test_options_that_it_lacks_are_not_advised(run, tmp_path, values, cure):
+    path = tmp_path / "more.csv"
+    make_table().assign(more=values * 30).to_csv(path, index=False)
+    done = run("discover", path, "--target", "kind")
+    assert done.exit_code == 2
+    assert cure in done.stderr
+    assert "relieff" in done.stderr
+    assert "--impute" not in done.stderr
+    assert "--encode" not in done.stderr

@@ -53,6 +53,18 @@ def test_a_survival_time_is_estimated_by_the_cox_model(run, folder):
     assert "--time days --event died" in found["settings"]["command"]
 
 
+def test_a_survival_time_is_chosen_for_and_discovered(run, folder):
+    words = [folder / "survival.csv", "--time", "days", "--event", "died"]
+    few = ["--selectors", "cox-score", "--features", "2", "--cv", "3"]
+    found = _json(run, "choose", *words, *few, "--correction", "bbc")
+    assert found["data"]["target"] == "survival"
+    assert "--time days --event died" in found["settings"]["command"]
+    found = _json(run, "discover", *words, "--permutations", "99")
+    assert found["selector"] == "cox-score"
+    assert "classes as outcome only" in found["words"]["measured"]
+    assert "--time days --event died" in found["settings"]["command"]
+
+
 def test_whole_numbers_are_numbers_if_one_says_so(run, folder):
     data = folder / "numbers.csv"
     words = ["--target", "whole", "--drop", "pressure", "--cv", "5"]

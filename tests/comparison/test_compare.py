@@ -585,3 +585,23 @@ def test_what_models_warn_of_is_said_once(n_jobs):
     said = [str(w.message) for w in caught if w.category is ConvergenceWarning]
     assert len(said) == 1
     assert re.fullmatch(r"It did not converge\. \(\d\d times\)", said[0])
+
+
+@pytest.mark.parametrize("target", ["classes", "numbers"])
+def test_calibration_is_advised_only_where_it_can_be_had(target):
+    rng = np.random.default_rng(0)
+    X, groups = rng.normal(size=(48, 4)), np.repeat(np.arange(12), 4)
+    y = rng.normal(size=48) if target == "numbers" else np.arange(48) % 2
+    found = compare(
+        ["correlation", "anova"],
+        X,
+        y,
+        estimator="ridge" if target == "numbers" else "1nn",
+        n_features_to_select=2,
+        groups=groups,
+        cv=4,
+        random_state=0,
+    )
+    page = veridical.report.page(found)
+    assert "has not been measured near" in page
+    assert ("--calibrated" in page) == (target == "classes")

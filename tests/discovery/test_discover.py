@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -7,6 +9,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.discovery import Discoveries
 from veridical.discovery.likeness import look_at, rate_table
+from veridical.discovery.records import MeasuredRate
 from veridical.discovery.stable import decoy_qvalues
 
 
@@ -228,6 +231,23 @@ def test_binary_features_are_warned_of_in_conditional_claims():
     assert any("binary" in text for text in found.warnings)
 
 
+def test_relieff_warns_of_a_rare_class_and_of_categories():
+    rng = np.random.default_rng(0)
+    X, even = rng.normal(size=(60, 20)), np.resize([0, 1], 60)
+    rare = (np.arange(60) < 9).astype(int)
+
+    def warned(X, y, selector):
+        found = discover(X, y, selector=selector, random_state=0, n_pairs=0)
+        return [text for text in found.warnings if "Neighbours" in text]
+
+    assert not warned(X, even, "relieff")
+    assert not warned(X, rare, "anova")
+    assert "rare class" in warned(X, rare, "relieff")[0]
+    codes = pd.DataFrame(rng.integers(4, size=(60, 20))).astype("category")
+    codes.columns = [f"x{j}" for j in range(20)]
+    assert "categorical" in warned(codes, even, "relieff")[0]
+
+
 def test_a_selector_of_scikit_learn():
     from sklearn.feature_selection import SelectKBest, f_classif
 
@@ -290,3 +310,67 @@ def test_a_class_too_small_for_halves():
     assert np.isnan(found.frequency).all()
     with pytest.raises(InputError, match="too few for halves"):
         discover(X, y, claim="stable")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"fdr": 0.1, "n_permutations": 19}, "fewer than 30 features cannot be"),
+        ({"fdr": 0.1, "n_permutations": 5}, "no feature can be claimed"),
+        ({"pfer": 0.5, "n_permutations": 19}, "no feature can be claimed"),
+        ({"fwer": 0.01, "n_permutations": 19}, "no feature can be claimed"),
+    ],
+)
+def test_what_too_few_permutations_cannot_claim(options, said):
+    X, y = signal()
+    found = discover(X, y, **options, random_state=0, n_pairs=0)
+    assert any(said in note for note in found.notes)
+    if said.startswith("no "):
+        assert found.claimed.size == 0
+
+
+@pytest.mark.parametrize(
+    ("level", "measured", "n_sets", "care"),
+    [
+        (0.05, 0.1, 1000, False),  # measured at a nominal rate of 0.1
+        (0.1, 0.14, 25, False),  # within the error of the measurement
+        (0.1, 0.14, 1000, True),
+    ],
+)
+def test_care_is_advised_where_the_measured_rate_exceeds_its_nominal(
+    level, measured, n_sets, care
+):
+    X, y = signal()
+    found = discover(X, y, fdr=level, random_state=0, n_pairs=0)
+    rate = MeasuredRate(
+        0.1, measured, measured, measured, 4, n_sets, "numbers", True, True
+    )
+    said = replace(found, measured=rate).conclusion
+    assert said.sentence.startswith("Claim with care" if care else "You may claim")
+
+
+def test_permutations_that_stop_early_are_enough():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 30)), np.resize([0, 1], 60)
+    found = discover(X, y, selector="variance", random_state=0, n_pairs=0)
+    assert found.settings["permutations"] < 299
+    assert not any("least p-value" in note for note in found.notes)
+
+
+def test_one_group_of_each_class():
+    X, y = signal()
+    found = discover(X, y, groups=y, random_state=0)
+    assert found.claimed.size == 0
+    assert np.isnan(found.frequency).all()
+    with pytest.raises(InputError, match="or as many groups"):
+        discover(X, y, groups=y, claim="stable")
+
+
+def test_what_is_exchanged_is_said():
+    X, y = signal()
+    found = discover(X, y, selector="relieff", n_permutations=19, n_pairs=0)
+    assert (
+        found.notes[0] == "The values of a feature are exchanged between all samples."
+    )
+    found = discover(X, y, n_permutations=19, n_pairs=0)
+    assert found.notes[0] == "Outcomes are exchanged between all samples."

@@ -26,6 +26,37 @@ def test_bins_hold_the_means_of_predicted_and_observed_numbers():
         assert observed.values[b].low < observed.values[b].value
 
 
+def test_intervals_of_bins_count_groups():
+    """Groups of equal samples are as many samples as there are groups."""
+    X, y = make_linear_regression(100, 5, 5, r2=0.7, random_state=0)
+    rows = np.arange(100)
+    once = estimate(LinearRegression(), X, y, cv=[(rows[:50], rows[50:])])
+    repeated, again = np.repeat(rows, 4), np.arange(400)
+    found = estimate(
+        LinearRegression(),
+        X[repeated],
+        y[repeated],
+        groups=repeated,
+        cv=[(again[:200], again[200:])],
+    )
+    (alone,), (grouped,) = once.curves, found.curves
+    assert "which count groups" in grouped.title
+    for one, four in zip(alone.curves[0].values, grouped.curves[0].values, strict=True):
+        assert four == pytest.approx(one)
+
+
+def test_one_group_in_a_bin_says_nothing_about_others():
+    X, y = make_linear_regression(60, 2, 2, r2=0.9, random_state=0)
+    groups = np.repeat([0, 1, 2], 20)
+    X = np.asarray(X) + 1000 * groups[:, np.newaxis]
+    tested = np.arange(20, 60)
+    found = estimate(
+        LinearRegression(), X, y, groups=groups, cv=[(np.arange(20), tested)]
+    )
+    for one in found.curves[0].curves[0].values:
+        assert (one.low, one.high) == (y[tested].min(), y[tested].max())
+
+
 def test_risk_groups_are_divided_inside_each_fold():
     X, y = make_survival(150, 5, 5, strength=2.0, random_state=0)
     found = estimate("cox", X, y, cv=5, scoring=["concordance", "ibs"], random_state=0)

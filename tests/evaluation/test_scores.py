@@ -227,7 +227,7 @@ def test_a_share_that_is_1_in_every_fold_has_an_interval_of_positive_width():
     [
         ("nb", "roc_acu", "did you mean 'roc_auc'"),
         (LinearSVC(), "log_loss", "CalibratedClassifierCV"),
-        ("svm", ["accuracy", "brier"], "needs probabilities"),
+        ("svm", ["accuracy", "brier"], r"needs probabilities, and LinearSVM\(\)"),
         ("nb", [], "scoring is empty"),
         ("nb", ["accuracy", "accuracy"], "twice"),
         ("nb", "sensitivity@2", "between 0 and 1"),

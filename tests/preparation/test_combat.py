@@ -222,7 +222,11 @@ def refused(X, covariates=("age", "sex"), **more):
         ({"site": ["x"] + ["y"] * 36}, {}, "'x' has one training sample only.*mean_on"),
         ({"site": [None] + ["y"] * 36}, {}, "'site' is missing in row 0"),
         ({"age": [None] * 2 + [1] * 35}, {}, "missing in rows 0, 1"),
-        ({}, {"covariates": "agee"}, "'agee', which is not a column of X; did you"),
+        (
+            {},
+            {"covariates": "agee"},
+            "'agee', which is not a col.*did you.*columns are",
+        ),
         ({}, {"covariates": ["site"]}, "'site' is named as batch and as covariate"),
         ({}, {"covariates": ["age", "age"]}, "names 'age' twice"),
         ({"g1": ["a"] * 37}, {}, "'g1' of X.*number"),

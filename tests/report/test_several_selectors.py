@@ -92,6 +92,46 @@ def test_the_first_sentence_answers(decided):
     assert leaky["belief"] == "no"
 
 
+@pytest.mark.parametrize(
+    ("better", "starts", "evidence", "more"),
+    [
+        # The same selector is better than two others.
+        (
+            ("Alpha", "Alpha", None),
+            "Alpha is better than Gamma and Beta ",
+            "the strongest difference from Gamma is ",
+            False,
+        ),
+        # Two selectors are better than one other each.
+        (
+            ("Alpha", None, "Beta"),
+            "Beta is better than Gamma ",
+            "the strongest difference is ",
+            True,
+        ),
+    ],
+)
+def test_the_headline_names_the_strongest_difference(
+    decided, better, starts, evidence, more
+):
+    """Of p = 0.031 and p = 0.014 the second, though its pair comes later."""
+    pvalues = {"Alpha": 0.014, "Beta": 0.014, None: 0.4}
+    pairs = [
+        pair._replace(better=name, adjusted=pvalues[name] if i else 0.031)
+        for i, (pair, name) in enumerate(zip(decided.pairs["in"], better, strict=True))
+    ]
+    record = replace(decided, pairs={**decided.pairs, "in": tuple(pairs)})
+
+    headline = report.to_json(record)["words"]["headline"]
+
+    headline = headline.replace("\N{NO-BREAK SPACE}", " ")
+    assert headline.startswith(starts)
+    assert evidence in headline
+    assert "p = 0.014" in headline
+    assert "0.031" not in headline
+    assert ("1 other difference is significant too." in headline) == more
+
+
 def test_a_test_that_claims_too_much_is_believed_with_care():
     record = made(1.0, test="paired-t", cv="10x10")
     words = report.to_json(record)["words"]

@@ -543,7 +543,7 @@ def _position(
             return names.index(item)
         raise InputError(
             f"{parameter} names {item!r}, which is not a column of X"
-            f"{did_you_mean(item, names)}"
+            f"{did_you_mean(item, names)} The columns are {listed(names)}."
         )
     raise InputError(
         f"{parameter} holds {item!r}; use a boolean mask, or a list of "

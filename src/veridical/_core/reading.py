@@ -455,11 +455,11 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
     bad = np.flatnonzero(~(np.isfinite(times) & (times > 0)))
     if bad.size:
         value = "missing" if np.isnan(times[bad[0]]) else show(times[bad[0]])
+        others = "" if bad.size == 1 else f" (rows {listed(bad)})"
         raise InputError(
             f"The time of {name} must be positive, but it is {value} in row "
-            f"{int(bad[0])}, counted from 0 ({plural('row', bad)} {listed(bad)}); "
-            "correct these times or remove the rows; where times are counted in whole "
-            "units, add half a unit to 0."
+            f"{int(bad[0])}, counted from 0{others}; correct these times or remove the "
+            "rows; where times are counted in whole units, add half a unit to 0."
         )
     seen = np.asarray(event).astype(np.bool_)
     if times.size and not seen.any():

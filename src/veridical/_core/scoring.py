@@ -862,7 +862,7 @@ _WHY_UNDEFINED: dict[Any, str] = {
 
 
 def _without(score: Score, estimator: Any, asked: Sequence[str]) -> str:
-    who = one_line(estimator)
+    who = one_line(getattr(estimator, "estimator", estimator))
     if score.needs == "survival":
         return (
             f"The {score.label} needs survival probabilities, and {who} has none (no "

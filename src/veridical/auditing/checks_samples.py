@@ -15,6 +15,7 @@ from veridical._core.numbers import count, percent, points
 from veridical._core.seeds import Purpose, as_generator, seed_for
 from veridical._core.splits import Split
 from veridical._core.table import Table
+from veridical.auditing.association import coarse_outcome
 from veridical.auditing.clusters import find_clusters
 from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import find_copies, sample_distances
@@ -42,7 +43,7 @@ def whole_group_splits(
 ) -> list[Split] | None:
     """Return stratified folds that keep groups whole; None with too few groups."""
     n_folds = min(10, len(e.splits), np.unique(groups).size)
-    codes = e.procedure.table.y
+    codes = coarse_outcome(e.procedure.table)
     if n_folds < 2 or np.bincount(codes).min() < 2:
         return None
     folds = StratifiedGroupKFold(

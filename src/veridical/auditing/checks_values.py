@@ -24,7 +24,7 @@ from veridical.auditing.records import Finding, Severity
 
 #: p-value, times the number of comparisons, up to which missing values or identifiers
 #: are said to go with the class.
-LEVEL = 0.001
+STRICT_LEVEL = 0.001
 # Largest number of features that are named in a sentence.
 _MOST_NAMED = 5
 
@@ -96,10 +96,10 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
     per_sample = _count_pvalue(missing.sum(axis=1), data.y)
     tested = max(1, int(np.count_nonzero(pvalues < 1)) * data.n_classes)
     j = int(np.argmin(pvalues))
-    if min(pvalues[j] * tested, per_sample) > LEVEL:
+    if min(pvalues[j] * tested, per_sample) > STRICT_LEVEL:
         return None
-    by_feature = pvalues[j] * tested <= LEVEL
-    features = np.flatnonzero(pvalues * tested <= LEVEL)
+    by_feature = pvalues[j] * tested <= STRICT_LEVEL
+    features = np.flatnonzero(pvalues * tested <= STRICT_LEVEL)
     if by_feature:
         own = data.y == code[j]
         said = (
@@ -181,7 +181,7 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
     if not candidates.size:
         return None
     p = np.array([_order_pvalue(data.values[:, j], data.y) for j in candidates])
-    found = candidates[p * candidates.size <= LEVEL]
+    found = candidates[p * candidates.size <= STRICT_LEVEL]
     if not found.size:
         return None
     said = (

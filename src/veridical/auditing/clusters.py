@@ -43,7 +43,7 @@ LEAST_Z = 4.5
 #: the z of the distances that must go with it.
 LEAST_FALL, LEAST_Z_WITH_FALL = 3.5, 2.0
 #: Samples; with more of them distances are not computed.
-MOST_SAMPLES = 3000
+MOST_CLUSTERED = 3000
 # Samples without a copy; with fewer of them nothing can be shown.
 _FEWEST_SAMPLES = 12
 
@@ -79,7 +79,7 @@ def find_clusters(data: Table) -> Clusters | None:
     n = data.n_samples
     if sparse.issparse(data.values) or numeric.size < 2 or data.categorical.any():
         return None
-    if not _FEWEST_SAMPLES <= n <= MOST_SAMPLES:
+    if not _FEWEST_SAMPLES <= n <= MOST_CLUSTERED:
         return None
     distance = sample_distances(data, numeric)
     order = np.argsort(distance, axis=1, kind="stable")[:, : SPACINGS + 1]

@@ -15,7 +15,8 @@ add up to the reported score; the signal is what remains.
 | batch      | the batch or covariates            | labels permuted within batches   |
 
 A freedom is removed only if its check finds something to remove; its part is 0
-otherwise.
+otherwise. The checks of near relatives, order and batch are about classes: for numbers
+and survival times their parts are 0.
 """
 
 from __future__ import annotations
@@ -88,9 +89,9 @@ def _remove_freedoms(e: AuditEvidence) -> list[Part]:
         whole = None if found is None else _runs_with(e, _group_folds(e, found))
         parts.append(_difference(name, mean, again, whole, e.alpha))
         mean -= parts[-1].value
-    parts.append(_order(e, mean, again))
-    parts.append(_batch(e))
-    return parts
+    if e.procedure.table.kind == "classes":
+        return [*parts, _order(e, mean, again), _batch(e)]
+    return [*parts, *(Part(name, 0.0, 0.0, 0.0) for name in ("order", "batch"))]
 
 
 def _selection(e: AuditEvidence, choice: Part) -> Part:
@@ -126,14 +127,19 @@ def _choice(e: AuditEvidence, luck: float) -> Part:
 
 
 def _repeat(e: AuditEvidence) -> FloatArray:
-    """Return the score under IN with other folds and seeds."""
+    """Return the score under IN with other folds and seeds.
+
+    Runs whose score is not defined are left out; with none left, nothing is luck.
+    """
     p, method = e.procedure, _random_method(e)
     scores = []
     for r in range(RUNS):
         root = seed_for(e.seed, Purpose.FOLDS, 10 + r)
         splits = split_table(method, p.table, root)
-        scores.append(_with_seed(p, root).inside(p.table.y, splits).score)
-    return np.array(scores)
+        scores.append(_with_seed(p, root).inside(p.unpermuted, splits).score)
+    found = np.array(scores)
+    defined = found[~np.isnan(found)]
+    return defined if defined.size else np.array([e.score["in"].value])
 
 
 def _random_method(e: AuditEvidence) -> Any:
@@ -185,7 +191,7 @@ def _find_groups(e: AuditEvidence) -> tuple[IntArray | None, IntArray | None]:
             shape=(table.n_samples, table.n_samples),
         )
         duplicates = connected_components(linked, directed=False)[1].astype(np.intp)
-    clusters = find_clusters(table)
+    clusters = find_clusters(table) if table.kind == "classes" else None
     if clusters is None or 4 * len(pairs) >= table.n_samples:
         return duplicates, None
     return duplicates, clusters.groups
@@ -199,7 +205,7 @@ def _group_folds(e: AuditEvidence, groups: IntArray) -> list[list[Split]]:
 def _runs_with(e: AuditEvidence, designs: Sequence[list[Split]]) -> FloatArray | None:
     """Return the scores under IN with other splits; None where there are none."""
     p = e.procedure
-    scores = np.array([p.inside(p.table.y, splits).score for splits in designs])
+    scores = np.array([p.inside(p.unpermuted, splits).score for splits in designs])
     scores = scores[~np.isnan(scores)]
     return scores if scores.size else None
 

@@ -40,6 +40,7 @@ from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
+from veridical.auditing.association import coarse_outcome
 
 #: Largest r of a near-copy: four times nearer than the neighbour of this rank.
 NEAR = 0.25
@@ -248,8 +249,9 @@ def _from_mismatches(values: FloatArray) -> float:
 def _if_independent(data: Table) -> float:
     """Return the expected number of equal pairs if features were independent."""
     expected = 0.0
-    for k in np.unique(data.y):
-        rows = np.flatnonzero(data.y == k)
+    outcome = coarse_outcome(data)
+    for k in np.unique(outcome):
+        rows = np.flatnonzero(outcome == k)
         pairs = rows.size * (rows.size - 1) / 2
         log_share = 0.0
         for j in range(data.n_features):

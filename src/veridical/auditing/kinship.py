@@ -29,7 +29,7 @@ from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 #: Permutations of the samples within classes; the smallest p-value is 1/1000.
 N_PERMUTATIONS = 999
 #: p-value up to which, and excess of T from which on, a trace is reported.
-LEVEL, EXCESS = 0.001, 0.15
+KINSHIP_LEVEL, EXCESS = 0.001, 0.15
 #: Samples of a class; smaller classes are left out.
 _FEWEST = 8
 
@@ -44,7 +44,7 @@ class Kinship(NamedTuple):
     @property
     def is_shown(self) -> bool:
         """Whether it is more often than by chance, and by much."""
-        return self.pvalue <= LEVEL and self.observed >= self.expected + EXCESS
+        return self.pvalue <= KINSHIP_LEVEL and self.observed >= self.expected + EXCESS
 
 
 def name_subjects(data: Table) -> tuple[str, str] | None:

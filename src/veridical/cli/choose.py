@@ -62,6 +62,9 @@ def choose(
     groups: options.Groups = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -162,7 +165,7 @@ def choose(
     """
     common = options.begin(
         "choose", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=None,
+        groups=groups, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.read_method(cv)
     options.check_choice("--correction", correction, CORRECTIONS)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from veridical.cli.preparing import Preparation
     from veridical.comparison.records import Comparison
 
-SELECTORS = ("relieff", "fcbf")
+DEFAULT_SELECTORS = ("relieff", "fcbf")
 CV = "10"
 DEFAULT_TEST = "corrected-t"
 # The example of the paper, which runs without DATA.
@@ -92,7 +92,7 @@ def compare(
         options.optional(
             "A,B,...",
             f"Two or more of {', '.join(names.SELECTORS)}, with commas between them. "
-            rf"\[default: {','.join(SELECTORS)}]",
+            rf"\[default: {','.join(DEFAULT_SELECTORS)}]",
             autocompletion=names.completer(names.SELECTORS),
         ),
     ] = None,
@@ -208,7 +208,7 @@ def _names(selectors: list[str] | None) -> tuple[str, ...]:
     """Return the selectors: at least two, all different where there are more."""
     from veridical._core.errors import InputError
 
-    names = tuple(options.split_commas(selectors or SELECTORS))
+    names = tuple(options.split_commas(selectors or DEFAULT_SELECTORS))
     if len(names) < 2:
         raise InputError(
             f"--selectors names {len(names)} selector(s); a comparison takes two or "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 CLAIM = "association"
 CLAIMS = ("association", "conditional", "stable")
-METHODS = ("auto", "permutation", "dcrt", "knockoffs", "pairs", "decoys")
+TEST_METHODS = ("auto", "permutation", "dcrt", "knockoffs", "pairs", "decoys")
 # The source without DATA, and its number of samples.
 SOURCE, N_SAMPLES = "linear", 125
 
@@ -62,6 +62,9 @@ def discover(
     weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
+    numbers: options.Numbers = False,
+    time: options.Time = None,
+    event: options.Event = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -100,8 +103,8 @@ def discover(
         str,
         options.method_option(
             "METHOD",
-            help=f"How the claim is tested: {names.join_or(METHODS)}.",
-            autocompletion=names.completer(METHODS),
+            help=f"How the claim is tested: {names.join_or(TEST_METHODS)}.",
+            autocompletion=names.completer(TEST_METHODS),
         ),
     ] = "auto",
     strata: Annotated[
@@ -134,10 +137,10 @@ def discover(
     """
     common = options.begin(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, weights=weights,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
-    options.check_choice("--method", method, METHODS)
+    options.check_choice("--method", method, TEST_METHODS)
     request = DiscoverRequest(
         **common,
         selector=selector,
@@ -159,6 +162,7 @@ def discover(
 
 
 def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
+    from veridical._core.advice import without_options
     from veridical.datasets import SOURCES
     from veridical.discovery.discovering import discover as run
 
@@ -168,7 +172,10 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
     strata = None
     if request.strata is not None:
         strata, X = _take_column(X, request.strata)
-    with console.progress_bar("Discovering") as progress:
+    with (
+        without_options("--impute", "--encode", "--scale"),
+        console.progress_bar("Discovering") as progress,
+    ):
         found = run(
             X,
             y,

@@ -74,7 +74,7 @@ def run(
             "Use the Dask scheduler at this address; local starts one here.",
         ),
     ] = None,
-    seed: study_options.Seed = None,
+    seed: study_options.StudySeed = None,
     limit_time: Annotated[
         str | None,
         study_options.work_option(
@@ -219,7 +219,7 @@ def show(
     spec: study_options.Spec = None,
     store: study_options.Store = None,
     where: study_options.Conditions = None,
-    seed: study_options.Seed = None,
+    seed: study_options.StudySeed = None,
     out: options.Out = None,
     as_json: Annotated[bool, options.json_option("study show")] = False,
     quiet: options.Quiet = False,

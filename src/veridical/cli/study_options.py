@@ -78,7 +78,7 @@ Conditions = Annotated[
         "Only these cells, such as selector=relieff; may be repeated.",
     ),
 ]
-Seed = Annotated[
+StudySeed = Annotated[
     int | None, work_option("N", r"Seed of everything random. \[default: 0]")
 ]
 File = Annotated[

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -192,28 +193,20 @@ class AnovaRelevance:
         labels = data.y[orders]
         members = [(labels == k) * weights for k in range(data.n_classes)]
         size = np.stack([member.sum(axis=1) for member in members])
-        n_samples, present = weights.sum(), np.count_nonzero(size, axis=0)[:, None]
-        part = data.permute(columns)
-        result = np.empty((len(orders), columns.size))
+        present = np.count_nonzero(size, axis=0)[:, None]
 
-        def work(lo: int, hi: int, block: FloatArray) -> None:
-            values = np.ascontiguousarray(block.T, dtype=np.float64)
-            values -= weights @ values / n_samples
-            values -= weights @ values / n_samples  # what rounding left of the mean
-            total = weights @ values**2
-            rest = np.zeros((len(orders), hi - lo))
-            between = np.zeros((len(orders), hi - lo))
+        def between_classes(values: FloatArray) -> FloatArray:
+            rest = np.zeros((len(orders), values.shape[1]))
+            between = np.zeros((len(orders), values.shape[1]))
             for member, own in zip(members[1:], size[1:], strict=True):
                 sums = member @ values
                 rest -= sums
                 between += sums**2 / np.maximum(own, 1e-300)[:, None]
             between += rest**2 / np.maximum(size[0], 1e-300)[:, None]
-            within = np.maximum(total - between, 0.0)
-            within[within < ROUNDING * total] = 0.0
-            result[:, lo:hi] = f_ratio(between, within, present, n_samples)
+            return between
 
-        map_blocks(work, part.values, n_threads)
-        return result
+        part = data.permute(columns)
+        return _ratios(part, weights, between_classes, len(orders), present, n_threads)
 
     def quick_scores(
         self, data: Table, sets: TrainSets, n_threads: int
@@ -273,23 +266,44 @@ def _permuted_lines(
 ) -> FloatArray:
     """Return the F ratios of straight lines for numbers in other orders."""
     z = data.as_numbers.values[orders]
-    n_samples = weights.sum()
-    z = z - (z @ weights / n_samples)[:, None]
+    z = z - (z @ weights / weights.sum())[:, None]
     spread = z**2 @ weights
+
+    def between_lines(values: FloatArray) -> FloatArray:
+        squares: FloatArray = ((z * weights) @ values) ** 2 / spread[:, None]
+        return squares
+
     part = data.permute(columns)
-    result = np.empty((len(orders), columns.size))
+    return _ratios(part, weights, between_lines, len(orders), 2, n_threads)
+
+
+def _ratios(
+    data: Table,
+    weights: FloatArray,
+    between_of: Callable[[FloatArray], FloatArray],
+    n_outcomes: int,
+    n_parameters: IntArray | int,
+    n_threads: int,
+) -> FloatArray:
+    """Return F ratios of all samples for many outcomes, shape (B, p).
+
+    `between_of` computes the sums of squares between, shape (B, width), of centred
+    values of shape (n, width).
+    """
+    n_samples = weights.sum()
+    result = np.empty((n_outcomes, data.n_features))
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
         values = np.ascontiguousarray(block.T, dtype=np.float64)
         values -= weights @ values / n_samples
         values -= weights @ values / n_samples  # what rounding left of the mean
         total = weights @ values**2
-        between = ((z * weights) @ values) ** 2 / spread[:, None]
+        between = between_of(values)
         within = np.maximum(total - between, 0.0)
         within[within < ROUNDING * total] = 0.0
-        result[:, lo:hi] = f_ratio(between, within, 2, n_samples)
+        result[:, lo:hi] = f_ratio(between, within, n_parameters, n_samples)
 
-    map_blocks(work, part.values, n_threads)
+    map_blocks(work, data.values, n_threads)
     return result
 
 

@@ -10,6 +10,7 @@ samples, quick distances have double precision.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -89,33 +90,28 @@ class _Scales:
         return self.low[columns], self.inverse[columns], self.n_vals[columns]
 
 
-@dataclass(frozen=True)
-class ReliefRelevance:
-    """Kononenko's ReliefF weights.
+@dataclass(frozen=True, kw_only=True)
+class NeighbourRelevance(ABC):
+    """Weights of features by their differences between samples that are near.
 
     Parameters
     ----------
-    n_neighbors : int
-        Number of hits, and of misses per class, of each sample.
-    queries : array of shape (S, n) or None
-        How often the neighbours of each sample are used; None is once for every
-        sample of the set.
+    rtol, atol : float
+        See `Relevance`.
     tick : callable or None
         Called after each of the `N_PARTS` parts of the distances; without it they are
         computed in one part.
     """
 
-    n_neighbors: int = 10
-    queries: FloatArray | None = None
     rtol: float = 0.0
     atol: float = 1e-12
     tick: Callable[[], None] | None = None
 
-    precision: ClassVar[Precision] = np.float32
-    batch: ClassVar[int] = 16  # sets whose pairs, mostly the same, are summed together
+    precision: ClassVar[Precision]
+    batch: ClassVar[int]  # sets whose pairs are summed together
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
-        """Return the weights, between −1 and 1."""
+        """Return the weights, at least −1."""
         return _Relief(data, sets, self, n_threads).weights()
 
     def permuted_scores(
@@ -125,10 +121,46 @@ class ReliefRelevance:
 
         The neighbours of the samples stay, and the values of the features are exchanged
         between samples; see `PermutedRelevance`. A permuted outcome would change the
-        neighbours of all features, also those that matter.
+        neighbours of all features, also those that matter. The neighbours were found
+        with the true values of the feature too, so the exchange is approximate: it is
+        too liberal with a rare class and with categorical features.
         """
         sets = TrainSets.all_rows(data.n_samples, data.weights)
         return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
+
+    def query_counts(self, sets: TrainSets) -> FloatArray:
+        """Return how often the neighbours of each sample are used, shape (S, n)."""
+        return sets.counts
+
+    @abstractmethod
+    def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
+        """Find the neighbours of the samples, with their weights."""
+
+
+@dataclass(frozen=True)
+class ReliefRelevance(NeighbourRelevance):
+    """Kononenko's ReliefF weights, between −1 and 1.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        Number of hits, and of misses per class, of each sample.
+    queries : array of shape (S, n) or None
+        How often the neighbours of each sample are used; None is once for every
+        sample of the set.
+    rtol, atol, tick
+        As in :class:`NeighbourRelevance`.
+    """
+
+    n_neighbors: int = 10
+    queries: FloatArray | None = None
+
+    precision: ClassVar[Precision] = np.float32
+    batch: ClassVar[int] = 16  # sets whose pairs, mostly the same, are summed together
+
+    def query_counts(self, sets: TrainSets) -> FloatArray:
+        """Return `queries`, or how often each sample is in each set."""
+        return sets.counts if self.queries is None else self.queries
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples of every class."""
@@ -136,8 +168,8 @@ class ReliefRelevance:
 
 
 @dataclass(frozen=True)
-class RegressionReliefRelevance:
-    """RReliefF weights, for a target of numbers or survival times.
+class RegressionReliefRelevance(ReliefRelevance):
+    """RReliefF weights, between −1 and 1, for a target of numbers or survival times.
 
     With N_C, N_A and N_CA the sums over all samples and their neighbours of the
     difference of the target, of the feature, and of the product of both, each times the
@@ -152,7 +184,7 @@ class RegressionReliefRelevance:
     decay : float or None
         The neighbour of rank r has a weight proportional to ``exp(−(r / decay)²)``;
         None gives all the same weight.
-    queries, tick
+    queries, rtol, atol, tick
         As in :class:`ReliefRelevance`.
 
     References
@@ -161,27 +193,10 @@ class RegressionReliefRelevance:
        ReliefF and RReliefF", Machine Learning 53 (2003).
     """
 
-    n_neighbors: int = 10
     decay: float | None = None
-    queries: FloatArray | None = None
-    rtol: float = 0.0
-    atol: float = 1e-12
-    tick: Callable[[], None] | None = None
 
-    precision: ClassVar[Precision] = np.float32
     # Weights of pairs depend on the sum of differences, which differs between sets.
     batch: ClassVar[int] = 1
-
-    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
-        """Return the weights, between −1 and 1."""
-        return _Relief(data, sets, self, n_threads).weights()
-
-    def permuted_scores(
-        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
-    ) -> FloatArray:
-        """Return the weights of features that are independent of all else."""
-        sets = TrainSets.all_rows(data.n_samples, data.weights)
-        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples; weight them by the differences of the target."""
@@ -215,35 +230,12 @@ class RegressionReliefRelevance:
         return merge_repeated(join(found), problem.n_ids)
 
 
-@dataclass(frozen=True)
-class MultiSurfRelevance:
-    """MultiSURF weights.
+class MultiSurfRelevance(NeighbourRelevance):
+    """MultiSURF weights, between −1 and the number of classes less one."""
 
-    Parameters
-    ----------
-    tick : callable or None
-        As in :class:`ReliefRelevance`.
-    """
-
-    rtol: float = 0.0
-    atol: float = 1e-12
-    tick: Callable[[], None] | None = None
-
-    queries: ClassVar[None] = None  # every sample of the set once
     precision: ClassVar[Precision] = np.float64
     # Weights of pairs depend on the number of neighbours, which differs between sets.
     batch: ClassVar[int] = 1
-
-    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
-        """Return the weights, between −1 and the number of classes less one."""
-        return _Relief(data, sets, self, n_threads).weights()
-
-    def permuted_scores(
-        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
-    ) -> FloatArray:
-        """Return the weights of features that are independent of all else."""
-        sets = TrainSets.all_rows(data.n_samples, data.weights)
-        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
@@ -281,7 +273,7 @@ class _Relief:
         self,
         data: Table,
         sets: TrainSets,
-        relevance: ReliefRelevance | RegressionReliefRelevance | MultiSurfRelevance,
+        relevance: NeighbourRelevance,
         n_threads: int,
     ) -> None:
         self.X = _writeable(data.values)
@@ -291,7 +283,7 @@ class _Relief:
         self.n_classes = max(data.n_classes, 1)
         self.target = data.target
         self.counts = np.ascontiguousarray(sets.counts[:, self.rows])
-        queries = sets.counts if relevance.queries is None else relevance.queries
+        queries = relevance.query_counts(sets)
         self.queries = np.ascontiguousarray(queries[:, self.rows], dtype=np.float64)
         self.relevance = relevance
         self.precision = relevance.precision

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from veridical._core.numbers import count, percent, pvalue
@@ -65,11 +67,19 @@ def write_level(record: Discoveries) -> str:
 
 
 def exceeds(record: Discoveries) -> bool:
-    """Return whether the rate was measured to be above the nominal one."""
+    """Return whether the rate was measured to be above the nominal one.
+
+    Above means by more than is tolerated, and than two standard errors of the
+    measurement. The error of a data set lies between 0 and 1, or is a count: its
+    variance is at most that of a coin, or about that of a Poisson number.
+    """
     measured = record.measured
     if measured is None or not measured.near:
         return False
-    return measured.rate > record.level + TOLERATED * max(1.0, record.level)
+    nominal = measured.nominal
+    variance = nominal if record.rate == "pfer" else nominal * (1 - nominal)
+    chance = 2 * math.sqrt(variance / (measured.n_designs * measured.n_sets))
+    return measured.rate > nominal + TOLERATED * max(1.0, nominal) + chance
 
 
 def conclude(record: Discoveries) -> Conclusion:

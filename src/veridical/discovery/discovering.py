@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
@@ -249,9 +250,8 @@ def discover(
         else:
             found = _compare_with_decoys(task, n_features_to_select)
     look = look_at(table)
-    tested, not_said = HYPOTHESES[
-        "own" if isinstance(chosen, _OWN_NULL) and how == "permutation" else claim
-    ]
+    own_null = isinstance(chosen, _OWN_NULL) and how == "permutation"
+    tested, not_said = HYPOTHESES["own" if own_null else claim]
     empty = np.full(table.n_features, np.nan)
     return Discoveries(
         data=table.summary(name),
@@ -268,7 +268,7 @@ def discover(
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
-        warnings=tuple(look.warnings(how)),
+        warnings=tuple(look.warnings(how, own_null=own_null)),
         settings={
             "selector": given if isinstance(chosen, str) else one_line(chosen),
             **found.settings,
@@ -460,8 +460,8 @@ def _associate(
     apart = task.own and task.selector.scores_apart
     fixed = n_permutations is not None or task.rate == "fwer" or not apart
     if fixed:
-        n = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
-        tested = fixed_pvalues(task.scores, p, permutations, n, task.tick)
+        most = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
+        tested = fixed_pvalues(task.scores, p, permutations, most, task.tick)
     else:
         needed = p / task.level
         if correction == "by" and task.rate == "fdr":
@@ -469,7 +469,10 @@ def _associate(
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
         tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
-    notes = [permutations.words]
+    words = permutations.words
+    if isinstance(task.selector, _OWN_NULL):
+        words = words.replace("Outcomes are", "The values of a feature are")
+    notes = [words]
     if task.rate == "fwer":
         assert tested.adjusted is not None
         adjusted = tested.adjusted
@@ -477,7 +480,7 @@ def _associate(
             "Adjusted p-values are those of Westfall and Young's step-down max-T "
             "procedure over the same permutations."
         )
-    notes += _on_resolution(task, int(tested.n_drawn.max(initial=1)))
+    notes += _on_resolution(task, most)
     if task.own and not apart:
         notes.append(
             "The score of a feature depends on the other features, so its p-value is "
@@ -523,7 +526,10 @@ def _correction_words(rate: Rate, correction: str) -> dict[str, str]:
 
 
 def _on_resolution(task: _Task, n_drawn: int) -> list[str]:
-    """Say so if the permutations cannot give a p-value small enough for one claim."""
+    """Say so if the permutations cannot give a p-value small enough for one claim.
+
+    Features that stop early are no matter: `n_drawn` is the number that was allowed.
+    """
     p = task.table.n_features
     if task.rate == "fwer":
         if 1 / (1 + n_drawn) <= task.level:
@@ -534,10 +540,13 @@ def _on_resolution(task: _Task, n_drawn: int) -> list[str]:
         if n_drawn >= needed:
             return []
     fewest = ceil(p / (task.level * (1 + n_drawn)))
+    lost = f"fewer than {fewest} features cannot be claimed"
+    if task.rate != "fdr" or fewest > p:
+        lost = "no feature can be claimed"
+    option = for_users(f"n_permutations={needed}", f"--permutations {needed}")
     return [
         f"With {n_drawn} permutations the least p-value is {1 / (1 + n_drawn):.2g}: "
-        f"fewer than {fewest} features cannot be claimed. "
-        f"{needed} permutations would allow a single claim (n_permutations={needed})."
+        f"{lost}. {needed} permutations would allow a single claim ({option})."
     ]
 
 

@@ -83,9 +83,29 @@ class Look:
         """log10 of features per sample."""
         return math.log10(max(self.n_features, 1) / max(self.n_samples, 1))
 
-    def warnings(self, method: str) -> list[str]:
-        """Name the assumptions of a method that these data seem to violate."""
+    @property
+    def strains_neighbours(self) -> bool:
+        """Whether neighbours depend much on each feature, or differ between classes."""
+        return self.features == "categorical" or self.minority < _RARE
+
+    def warnings(self, method: str, *, own_null: bool = False) -> list[str]:
+        """Name the assumptions of a method that these data seem to violate.
+
+        Parameters
+        ----------
+        method : str
+            How claims are made.
+        own_null : bool
+            Whether the values of features are exchanged among fixed neighbours.
+        """
         said = []
+        if own_null and self.strains_neighbours:
+            seen = "categorical features" if self.minority >= _RARE else "a rare class"
+            said.append(
+                "Neighbours are found with the true values of a feature and kept when "
+                f"its values are exchanged. With {seen}, more than twice the nominal "
+                "rate of false claims was measured. Use 'anova' or 'information-gain'."
+            )
         if method in ("dcrt", "knockoffs") and self.features not in _GAUSSIAN:
             said.append(
                 f"The data look like {KINDS[self.features]}, which a Gaussian model "
@@ -209,6 +229,8 @@ class RateRow:
         """Whether the assumptions of the method hold in this design."""
         if self.method == "decoys":
             return False
+        if self.method == "relieff":
+            return not self.look.strains_neighbours
         modelled = self.method in ("dcrt", "knockoffs")
         return not modelled or self.look.features in _GAUSSIAN
 

@@ -135,8 +135,9 @@ def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
     halves = []
     for number in range(n_pairs):
         rng = as_generator(stream(seed, Purpose.DISCOVERY, _HALVES, number))
-        first: list[IntArray] = []
-        second: list[IntArray] = []
+        # With one unit of every kind, halves are empty.
+        first: list[IntArray] = [np.empty(0, dtype=np.intp)]
+        second: list[IntArray] = [np.empty(0, dtype=np.intp)]
         for own in _blocks(kind):
             shuffled = rng.permutation(own)
             middle = own.size // 2

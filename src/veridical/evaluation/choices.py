@@ -31,7 +31,7 @@ from veridical.evaluation.records import Coverage, SelectedFeature
 if TYPE_CHECKING:
     import pandas as pd
 
-Correction = Literal["bbc", "nested"]
+SearchCorrection = Literal["bbc", "nested"]
 #: Least p-value of a candidate that is not distinguishable from the best.
 LEVEL = 0.05
 
@@ -229,7 +229,7 @@ class Choice(Record):
     """
 
     data: DataSummary
-    correction: Correction
+    correction: SearchCorrection
     score: float
     naive_score: float
     found: tuple[Candidate, ...]

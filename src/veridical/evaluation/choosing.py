@@ -62,7 +62,7 @@ from veridical.evaluation.choice_coverage import (
 from veridical.evaluation.choices import (
     Candidate,
     Choice,
-    Correction,
+    SearchCorrection,
     Signature,
     find_front,
 )
@@ -305,7 +305,7 @@ class Search:
                 "leave one of them out."
             )
 
-    def decide(self, splits: Sequence[Split], pooling: Pooling) -> Correction:
+    def decide(self, splits: Sequence[Split], pooling: Pooling) -> SearchCorrection:
         """Decide between "bbc" and "nested" where nobody did."""
         if self.correction != "auto":
             return self.correction
@@ -760,7 +760,7 @@ class _Answer:
     work: _Work
     root: int
     n_bootstrap: int
-    correction: Correction
+    correction: SearchCorrection
     nested: Nested | None
 
     def record(

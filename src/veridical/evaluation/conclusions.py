@@ -36,7 +36,8 @@ INTERVALS = {
     "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
     "does not account for training sets that overlap",
     "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
-    "overlap of training folds (Nadeau and Bengio 2003), never narrower than Wilson's",
+    "overlap of training folds (Nadeau and Bengio 2003); that of an accuracy is never "
+    "narrower than Wilson's",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
     "class, because all folds have the same score",
     "": "none is valid for this way of splitting",
@@ -316,12 +317,16 @@ def conclude_choice(record: Choice) -> Conclusion:
     scoring, winner = record.scoring, record.winner
     low, high = record.interval()
     reached = f"{scoring.full_label} {scoring.write(record.score)}"
+    before = scoring.write(record.naive_score)
     claim = (
         f"{capitalized(shortened(winner.label))} is the best of "
         f"{count(len(record.found), 'candidate')}; expect {reached} on new samples "
-        f"(95 % interval {scoring.write_range(low, high)}), not the "
-        f"{scoring.write(record.naive_score)} of its cross-validation"
+        f"(95 % interval {scoring.write_range(low, high)})"
     )
+    if record.optimism > 0 and before != scoring.write(record.score):
+        claim += f", not the {before} of its cross-validation"
+    else:
+        claim += f"; its cross-validation gave {before}"
     if record.is_partial:
         return Conclusion(
             "care",

@@ -276,7 +276,7 @@ def _by_splits(
         _of_score(method, learner, table, splits, found, one, root, run, remarks)
         for one in scores
     ]
-    made[0]["curves"] = outcome_curves(found, table)
+    made[0]["curves"] = outcome_curves(found, splits, table)
     made[0]["class_predictions"] = curves_of(found, splits, table)
     return made
 

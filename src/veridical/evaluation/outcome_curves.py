@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.arrays import BoolArray, FloatArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.records import Curve, Interval
+from veridical._core.splits import Split
 from veridical._core.survival_scores import Observed, kaplan_meier
 from veridical._core.table import Table
 
@@ -53,13 +54,17 @@ class OutcomeCurves(NamedTuple):
     curves: tuple[Curve, ...]
 
 
-def outcome_curves(found: Evaluation, table: Table) -> tuple[OutcomeCurves, ...]:
+def outcome_curves(
+    found: Evaluation, splits: Sequence[Split], table: Table
+) -> tuple[OutcomeCurves, ...]:
     """Describe the predictions of test samples, for numbers and survival times.
 
     Parameters
     ----------
     found : Evaluation
         Predictions on every split; the largest size is taken.
+    splits : sequence of Split
+        Their test rows.
     table : Table
         The samples.
 
@@ -72,31 +77,42 @@ def outcome_curves(found: Evaluation, table: Table) -> tuple[OutcomeCurves, ...]
     if table.kind == "classes" or not predicted:
         return ()
     if table.kind == "numbers":
+        tested = np.concatenate([split.test for split in splits])
         return _observed_and_predicted(
-            np.concatenate(found.targets), np.concatenate(predicted)
+            np.concatenate(found.targets),
+            np.concatenate(predicted),
+            None if table.groups is None else table.groups[tested],
         )
     drawn = _risk_groups(found.targets, predicted)
     if found.outputs and found.outputs[0].proba is not None:
         drawn += _calibration(found.targets, [one.proba for one in found.outputs])
-    return drawn
+    if table.groups is None:
+        return drawn
+    alone = ", as if samples were independent"
+    return tuple(one._replace(title=one.title + alone) for one in drawn)
 
 
 def _observed_and_predicted(
-    observed: FloatArray, predicted: FloatArray
+    observed: FloatArray, predicted: FloatArray, groups: IntArray | None
 ) -> tuple[OutcomeCurves, ...]:
     n_bins = min(_N_BINS, len(observed) // _FEWEST)
     if n_bins < 2:
         return ()
     order = np.argsort(predicted, kind="stable")
     bins = np.array_split(order, n_bins)
-    means = [_mean(observed[rows]) for rows in bins]
+    everything = (float(observed.min()), float(observed.max()))
+    means = [
+        _mean(observed[rows], None if groups is None else groups[rows], everything)
+        for rows in bins
+    ]
     said = [float(predicted[rows].mean()) for rows in bins]
     return (
         OutcomeCurves(
             "Observed against predicted, test samples in bins of equal size by their "
-            "prediction, with 95 % intervals of the means observed",
+            "prediction, from the lowest to the highest, with 95 % intervals of the "
+            "means observed" + ("" if groups is None else ", which count groups"),
             "mean of the target",
-            "bins from the lowest to the highest prediction",
+            "bins by prediction",
             tuple(str(i) for i in range(1, n_bins + 1)),
             (
                 Curve("observed", tuple(range(n_bins)), tuple(means)),
@@ -110,9 +126,22 @@ def _observed_and_predicted(
     )
 
 
-def _mean(values: FloatArray) -> Interval:
+def _mean(
+    values: FloatArray, groups: IntArray | None, everything: tuple[float, float]
+) -> Interval:
+    """Return a mean with its 95 % interval; with groups, by the sums of the groups.
+
+    One group alone says nothing about other groups: the bounds are those of the target.
+    """
     center = float(values.mean())
-    half = _NORMAL * float(values.std(ddof=1)) / math.sqrt(len(values))
+    off = values - center
+    if groups is not None:
+        numbers = np.unique(groups, return_inverse=True)[1]
+        off = np.bincount(numbers, weights=off).astype(np.float64)
+    if off.size < 2:
+        return Interval(center, *everything)
+    half = _NORMAL * math.sqrt(off.size / (off.size - 1) * float(off @ off))
+    half /= len(values)
     return Interval(center, center - half, center + half)
 
 
@@ -185,9 +214,10 @@ def _calibration(
     return (
         OutcomeCurves(
             f"Calibration at time {at:.4g}: probability to be without the event, "
-            "predicted and observed (Kaplan-Meier), in quarters of the test samples",
+            "predicted and observed (Kaplan-Meier), in quarters of the test samples "
+            "from the lowest to the highest predicted probability",
             "without the event, %",
-            "quarters from the lowest to the highest predicted probability",
+            "quarters by prediction",
             tuple(str(i + 1) for i in places),
             (
                 Curve("observed", places, observed),

@@ -41,7 +41,7 @@ SCORES = {
 }
 
 #: Estimators of numbers and survival times that were measured.
-MODELS = {"ridge": "ridge regression", "cox": "ridge Cox model"}
+LINEAR_MODELS = {"ridge": "ridge regression", "cox": "ridge Cox model"}
 
 #: What people call linear models, and the measured one that is like each.
 _LINEAR_MODELS: dict[str, tuple[str, ...]] = {
@@ -128,7 +128,7 @@ def _alike(estimator: str) -> tuple[str, ...]:
     """Return the measured estimators that are like one."""
     if estimator in _LINEAR_MODELS:
         return _LINEAR_MODELS[estimator]
-    return (*like_estimators(estimator), *(() if estimator else MODELS))
+    return (*like_estimators(estimator), *(() if estimator else LINEAR_MODELS))
 
 
 class StructuredRow(NamedTuple):
@@ -241,7 +241,7 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
     units = [one.n_units for one in places]
     folds = sorted({row.n_folds for row in rows})
     sizes = [one.group_size for one in places]
-    known = {**SIMULATED, **MODELS}
+    known = {**SIMULATED, **LINEAR_MODELS}
     names = " or ".join(dict.fromkeys(known[one.estimator] for one in places))
     of = f"{min(units)} to {max(units)} samples"
     if max(sizes) > 1:

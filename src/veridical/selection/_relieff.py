@@ -157,7 +157,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         if data.kind == "classes":
             return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
         return RegressionReliefRelevance(
-            self.n_neighbors, decay, queries, tick=self._ticker
+            self.n_neighbors, queries, decay=decay, tick=self._ticker
         )
 
     def _decay(self, data: Table) -> float | None:

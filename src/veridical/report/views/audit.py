@@ -458,11 +458,13 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
         none = one["name"] not in ("chance", "signal") and value == low == high == 0
         if one["name"] == "chance":
             shown, span = info.write(value), info.write_range(low, high)
+            inside = span
         else:
             shown, span = info.write_gap(value), info.write_gap_range(low, high)
+            inside = info.write_gap_range(low, high, unit=False)
         rows.append((PARTS[one["name"]], "–" if none else shown, "–" if none else span))
         if not none:
-            words = f"{shown} ({span})"
+            words = f"{shown} ({inside})"  # short, to fit the width of a phone
             steps.append(Step(PARTS[one["name"]], value, low, high, words))
     reported = info.write(found["reported"])
     said = "; ".join(f"{step.label} {step.words}" for step in steps)

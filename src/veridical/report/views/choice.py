@@ -215,18 +215,21 @@ def _evidence(record: Choice) -> str:
     info = record.scoring
     gap = info.write_gap(abs(record.optimism), signed=False)
     better = "better" if record.optimism < 0 else "worse"
+    before, after = info.write(record.naive_score), info.write(record.score)
+    corrected = (
+        f"it is {after}, {better} by {gap}" if after != before else "it is the same"
+    )
     said = (
         f"{count(len(record.found), 'candidate')} predicted the same "
         f"{count(record.n_test, 'sample')} by "
         f"{record.settings.get('cross-validation', 'cross-validation')}, with "
         "selection inside the training sets. The best of them has "
-        f"{info.full_label} {info.write(record.naive_score)}; corrected for the "
-        f"choice it is {info.write(record.score)}, {better} by {gap}. "
+        f"{info.full_label} {before}; corrected for the choice {corrected}. "
     )
     alike = len(record.like_winner) - 1
     said += (
-        f"{count(alike, 'other candidate')} "
-        f"{'is' if alike == 1 else 'are'} not distinguishable from the best; the "
+        f"{count(alike, 'other candidate') if alike else 'No other candidate'} "
+        f"{'are' if alike > 1 else 'is'} not distinguishable from the best; the "
         f"smallest that may be used instead is {record.smallest.label}. "
         f"The best won {percent(record.winner.wins)} of the bootstrap draws."
     )

@@ -424,7 +424,7 @@ def summarize_pair(record: Comparison) -> Summary:
     words["evidence"] = _evidence(s)
     words["stability"] = [text for side in SIDES if (text := _on_stability(s, side))]
     words["sizes"] = [
-        on_size(m["label"], m["difference"])
+        on_size(m["label"], m["difference"], s["data"]["target"])
         for m in s["methods"]
         if m["difference"] is not None and m["unit"] == "fold"
     ]
@@ -691,15 +691,15 @@ def write_size(size: SizeSummary | None) -> str:
     return f"{text} before calibration" if size["calibrated"] else text
 
 
-def on_size(label: str, gap: DifferenceSummary) -> str:
+def on_size(label: str, gap: DifferenceSummary, target: str) -> str:
     """Say how often the test rejects where there is nothing to find."""
     size = gap["size"]
     if size is None or not size["near"]:
         known = "" if size is None else f" ({_over_designs(size)})"
+        cure = "; calibrated=True (--calibrated) measures it on data sets like these"
         return (
             f"{label}: the false-positive rate of this test has not been measured near "
-            f"this design{known}; calibrated=True (--calibrated) measures it on data "
-            "sets like these."
+            f"this design{known}{cure if target == 'classes' else ''}."
         )
     seen = f"n = {size['n_simulations']} data sets on which neither selector is better"
     if size["calibrated"]:
@@ -856,7 +856,8 @@ def _many_sizes(s: ManySummary) -> list[str]:
     said = []
     for method in s["methods"]:
         gap = method["pairs"][0]["difference"]
-        said.append(on_size(f"{method['label']}, pairs ({gap['test']} test)", gap))
+        label = f"{method['label']}, pairs ({gap['test']} test)"
+        said.append(on_size(label, gap, s["data"]["target"]))
         size = method["friedman"]["size"]
         rate = write_size(None) if size is None else _over_designs(size)
         text = (

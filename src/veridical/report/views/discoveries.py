@@ -215,6 +215,8 @@ def _evidence(record: Discoveries) -> str:
 
 def _measured(record: Discoveries) -> str:
     if record.measured is None:
+        if record.data.kind != "classes":
+            return "Rates were measured with classes as outcome only."
         return "No rate was measured for this method with features like these."
     said = write_rate(record.measured, record.rate)
     if not record.measured.near:
@@ -276,7 +278,7 @@ def show(record: Discoveries) -> View:
                 words["measured"],
             ],
         ),
-        remarks=(words["not_said"], words["measured"]),
+        remarks=(words["not_said"], *words["notes"], words["measured"]),
         warnings=warned,
     )
 

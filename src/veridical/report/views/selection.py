@@ -306,9 +306,12 @@ def _remarks(record: Selection) -> list[str]:
             f"The features listed were selected on the training samples; the {what} "
             "is that of the estimator trained on these features, on the test samples."
         )
+    of_classes = (
+        f" The intervals of classes are Wilson's for {_what_is_independent(record)}."
+    )
     said = [
-        f"The interval of the {what}: {kind}. {_coverage(record)} The intervals of "
-        f"classes are Wilson's for {_what_is_independent(record)}.",
+        f"The interval of the {what}: {kind}. {_coverage(record)}"
+        f"{of_classes if record.classes else ''}",
         on_list,
     ]
     if len(record.sizes) > 1:
