@@ -89,7 +89,7 @@ def _encoded_inside(table: HonestTable, rng: Rng) -> Scenario:
     X.columns = X.columns.astype(str)
     coded: list[Any] = list(X.columns[-2:])
     encode = make_column_transformer(
-        (TargetEncoder(target_type="binary"), coded),
+        (TargetEncoder(target_type="binary", random_state=0), coded),
         remainder=StandardScaler(),
     )
     return Scenario(make_pipeline(encode, table.estimator), X, table.y)

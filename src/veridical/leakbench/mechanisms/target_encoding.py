@@ -23,7 +23,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     X = np.hstack([table.X[:, :10], coded])
     raw = pd.DataFrame(np.hstack([table.X[:, :10], kinds])).rename(columns=str)
     encode = make_column_transformer(
-        (TargetEncoder(target_type="binary"), raw.columns[-3:]),
+        (TargetEncoder(target_type="binary", random_state=0), raw.columns[-3:]),
         remainder="passthrough",
     )
     return Planted(
