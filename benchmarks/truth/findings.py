@@ -230,7 +230,7 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
                 continue  # minutes for one selection
             yield (
                 ("VD001", "permuted", name, selector),
-                6 if selector == "svm-rfe" else 9,
+                3 if selector == "svm-rfe" else 6,
                 lambda a=name, b=selector: permuted(a, b),
             )
     for name in ("colon", "lung_filtered"):
@@ -239,20 +239,20 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
                 labels = "true labels" if true else "permuted labels"
                 yield (
                     ("VD001", f"honest {how}", name, labels),
-                    30,
+                    12,
                     lambda a=name, b=how, c=true: blind(a, b, c),
                 )
         for selector in ("anova", "relieff", "mrmr"):
             yield (
                 ("VD001", "honest other half", name, selector),
-                20,
+                10,
                 lambda a=name, b=selector: other_half(a, b),
             )
     for effect in (0.5, 1.0, 1.5, 2.0):
         for rho in (0.0, 0.5):
             yield (
                 ("VD001", "honest known", "simulated", f"d = {effect}, r = {rho}"),
-                30,
+                15,
                 lambda a=effect, b=rho: known(a, b),
             )
     for p, k in ((30, 5), (100, 10), (300, 5)):
@@ -260,7 +260,7 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
             how = f"{k} of {p}, d = {effect}"
             yield (
                 ("VD001", "honest known", "few features", how),
-                40,
+                20,
                 lambda a=effect, b=p, c=k: known(a, 0.3, b, c),
             )
     for n, p in ((40, 5), (60, 6), (100, 8), (200, 10), (60, 20)):
