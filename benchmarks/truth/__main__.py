@@ -18,7 +18,7 @@ SCRIPTS = (
     ("coverages",),
     ("choices", "--minutes", "40"),
     ("structured",),
-    ("findings", "--seconds", "1800"),
+    ("findings", "--minutes", "30"),
     ("sparse_world",),
     ("discoveries", "--minutes", "45"),
     ("batches",),

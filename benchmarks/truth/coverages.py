@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.neighbors import NearestCentroid
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 
 import veridical.evaluation
 from benchmarks.truth.designs import CEILING, Row, add_rows, draw_designs, measure_all
@@ -76,12 +76,22 @@ NUMBERS = {SCORES: (7, 150), NESTED: (3, 60), OPTIMISM: (4, 200)}
 ESTIMATORS = ("nb", "1nn", "svm", "c45")
 #: Further designs per method and estimator with accuracies near 100 %.
 N_CEILING = 2
+#: Further designs per estimator of wide tables, without signal or with a weak one, and
+#: the methods that are measured in them.
+WIDE = (
+    {"n_samples": 25, "n_columns": 5000, "n_relevant": 0},
+    {"n_samples": 50, "n_columns": 3000, "n_relevant": 0},
+    {"n_samples": 100, "n_columns": 5000, "n_relevant": 5, "effect": 0.5},
+    {"n_samples": 40, "n_columns": 2000, "n_relevant": 10, "effect": 0.7},
+)
+WIDE_METHODS = ("5", "10", "10x10", "loo")
 #: The methods and estimators of each.
 MEASURES = {
     SCORES: (tuple(METHODS), ESTIMATORS),
     NESTED: (("10",), ESTIMATORS),
     OPTIMISM: (("5", "10", "10x10", "5x2"), tuple(SIMULATED)),
 }
+_ALL = slice(None)
 #: Fresh samples on which the accuracy of a model is measured.
 N_FRESH = 2000
 
@@ -98,9 +108,14 @@ def make_procedure(design: NullDesign) -> Any:
     return make_pipeline(AnovaF(design.n_features_to_select), model)
 
 
-def draw(design: NullDesign, y: IntArray, rng: np.random.Generator) -> FloatArray:
-    """Draw the features of samples whose classes are given."""
-    shift = class_means(design, y)
+def draw(
+    design: NullDesign,
+    y: IntArray,
+    rng: np.random.Generator,
+    columns: IntArray | slice = _ALL,
+) -> FloatArray:
+    """Draw features, all or some, of samples whose classes are given."""
+    shift = class_means(design, y)[:, columns]
     if np.isinf(design.tail_df):
         return rng.standard_normal(shift.shape) + shift
     return rng.standard_t(design.tail_df, shift.shape) + shift
@@ -124,12 +139,14 @@ def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
             y = rng.choice(design.n_classes, design.n_samples, p=shares)
         X = draw(design, y, rng)
         fresh = rng.choice(design.n_classes, N_FRESH, p=shares)
-        Z = draw(design, fresh, rng)
         found = estimate(procedure, X, y, cv=method, random_state=run, progress=False)
         rows = method.split(y, run)[0].train if name == "holdout" else np.arange(len(y))
         if len(np.unique(y[rows])) < 2:
             continue
-        model = procedure.fit(X[rows], y[rows])
+        model, kept = procedure.fit(X[rows], y[rows]), _ALL
+        if isinstance(model, Pipeline):  # it sees only the features that it selected
+            kept, model = model[0].get_support(indices=True), model[-1]
+        Z = draw(design, fresh, rng, kept)
         truths.append(float(np.mean(model.predict(Z) == fresh)))
         for kind in found.assumes:
             if (kind == NESTED) != (what == NESTED):
@@ -209,6 +226,21 @@ def plan() -> list[tuple[str, str, NullDesign]]:
             **CEILING,
         )
         drawn.append([(SCORES, name, one) for one in designs])
+    for name, estimator in product(WIDE_METHODS, ESTIMATORS):
+        drawn.append(
+            [
+                (SCORES, name, one)
+                for i, wide in enumerate(WIDE)
+                for one in draw_designs(
+                    f"coverage wide {i} {name} {estimator}",
+                    1,
+                    n_repeats=1,
+                    n_folds=10,
+                    estimator=estimator,
+                    **wide,
+                )
+            ]
+        )
     return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
 
 

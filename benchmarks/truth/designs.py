@@ -36,7 +36,9 @@ def draw_designs(name: str, number: int, **fixed: Any) -> Iterator[NullDesign]:
 
 def _draw(rng: np.random.Generator, **fixed: Any) -> NullDesign:
     n_samples = round(between(rng, max(20, 2 * fixed["n_folds"]), 400))
+    n_samples = fixed.get("n_samples", n_samples)
     n_columns = round(between(rng, 8, 1500))
+    n_columns = fixed.get("n_columns", n_columns)
     n_selected = round(between(rng, 1, min(50, n_columns / 2)))
     n_classes = int(rng.choice([2, 2, 2, 3]))
     minority = 1 / n_classes

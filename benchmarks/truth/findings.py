@@ -1,18 +1,19 @@
 """Count false alarms and detections of the findings of an audit.
 
-``python -m benchmarks.truth.findings`` measures every design that is not yet in
-``findings.csv`` and writes ``findings.md``. Designs whose name begins with "honest"
-must not be flagged; the others must. Flagged means a finding of severity error or
-warning; notes are counted apart.
+    python -m benchmarks.truth.findings [--jobs 2] [--minutes 30] [--only permuted]
 
-Features given by ``selected=``:
+measures every design that is not yet in ``findings.csv`` and writes ``findings.md``.
+Designs whose name begins with "honest" must not be flagged; the others must. Flagged
+means a finding of severity error or warning; notes are counted apart.
+
+Features given by ``selected=``, whole audits:
 
 - *permuted*: the labels of a real table are permuted, then a selector chooses features
   on all samples by these labels.
 - *honest random*, *honest variance*: features taken at random, or those of the largest
   variance, with permuted and with true labels.
 - *honest other half*: features chosen on one half of the samples, audited on the other.
-- *honest known*: the 20 correlated relevant ones of 2000 simulated features.
+- *honest known*: the relevant ones of simulated features, 20 of 2000 or fewer.
 
 Tables of selected features alone, subsets of raw tables, and iris make up the rest.
 """
@@ -21,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import csv
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -36,16 +36,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from benchmarks.truth.designs import Row, add_rows, measure_all
 from veridical._core.reading import read_table
 from veridical.auditing import audit
-from veridical.auditing.agreement import find_agreement
-from veridical.auditing.association import chosen_by_labels, find_selection_trace
+from veridical.auditing.association import find_selection_trace
 from veridical.auditing.preprocessing import find_traces
-from veridical.auditing.records import LEVEL, Preselection
 from veridical.datasets import load
 from veridical.selection import SELECTORS, AnovaF, selectors_for
 
-HERE = Path(__file__).parent
+TABLE = Path(__file__).with_name("findings.csv")
 FIELDS = ("code", "design", "data", "how", "n", "flagged", "notes", "nothing")
 ARRAYS = ("colon", "lung_filtered", "golub_amlall3", "srbct")
 RAW = ("golub_amlall3", "mll", "colon", "srbct", "nci60", "lung_filtered")
@@ -61,29 +60,13 @@ def read(name: str) -> tuple[Any, Any]:
     return np.asarray(X, dtype=np.float64), np.unique(y, return_inverse=True)[1]
 
 
-def severity_of(X: Any, y: Any, selected: Any, seed: int, whole: bool = True) -> str:
-    """Return the severity of VD001 for selected features.
-
-    The whole audit is run only where it decides: where a selector agrees with the
-    features. Without it (`whole`), agreement counts as an error, which an audit of
-    permuted labels makes of it with a probability of 98 %.
-    """
-    data, features = read_table(X, y), np.sort(selected).astype(np.intp)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = find_agreement(data, features, seed)
-    agrees = Preselection(
-        tuple(features), found.name, False, found.overlap, found.pvalue
-    ).agrees
-    if agrees and not whole:
-        return "error"
-    if not agrees:
-        return "note" if chosen_by_labels(data, features, seed) <= LEVEL else ""
+def severity_of(X: Any, y: Any, selected: Any, seed: int) -> str:
+    """Return the severity of VD001 for selected features."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         record = audit(
-            GaussianNB(), X, y, selected=features, cv=5, n_permutations=99,
-            random_state=seed, progress=False,
+            GaussianNB(), X, y, selected=np.sort(selected).tolist(), cv=5,
+            random_state=seed, n_jobs=1, progress=False,
         )  # fmt: skip
     return next((f.severity for f in record.findings if f.code == "VD001"), "")
 
@@ -95,7 +78,7 @@ def choose(selector: str, k: int, X: Any, y: Any) -> Any:
         return SELECTORS[selector](k).fit(X, y).get_support(indices=True)
 
 
-def permuted(name: str, selector: str, whole: bool) -> Trial:
+def permuted(name: str, selector: str) -> Trial:
     """Select on permuted labels."""
     X, y = read(name)
 
@@ -106,7 +89,7 @@ def permuted(name: str, selector: str, whole: bool) -> Trial:
         turned = X.shape[1] - 1 - choose(selector, k, X[:, ::-1], labels)
         if not np.intersect1d(chosen, turned).size:
             return "nothing"  # all features are tied: no label was used
-        return severity_of(X, labels, chosen, seed, whole)
+        return severity_of(X, labels, chosen, seed)
 
     return trial
 
@@ -147,17 +130,17 @@ def other_half(name: str, selector: str) -> Trial:
     return trial
 
 
-def known(effect: float, correlation: float) -> Trial:
-    """Give the relevant features of a simulated table."""
+def known(effect: float, correlation: float, p: int = 2000, k: int = 20) -> Trial:
+    """Give the `k` relevant of `p` features of a simulated table."""
 
     def trial(seed: int) -> str:
         rng = np.random.default_rng(seed)
         y = np.arange(60) % 2
-        X = rng.normal(size=(60, 2000))
+        X = rng.normal(size=(60, p))
         common = rng.normal(size=(60, 1))
-        X[:, :20] *= np.sqrt(1 - correlation)
-        X[:, :20] += np.sqrt(correlation) * common + effect * y[:, None]
-        return severity_of(X, y, np.arange(20), seed)
+        X[:, :k] *= np.sqrt(1 - correlation)
+        X[:, :k] += np.sqrt(correlation) * common + effect * y[:, None]
+        return severity_of(X, y, np.arange(k), seed)
 
     return trial
 
@@ -245,38 +228,40 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
                 continue  # nothing can leak
             if selector == "svm-rfe" and name != "colon":
                 continue  # minutes for one selection
-            n = 3 if selector == "svm-rfe" else 9
             yield (
                 ("VD001", "permuted", name, selector),
-                n,
-                lambda a=name, b=selector: permuted(a, b, False),
+                3 if selector == "svm-rfe" else 6,
+                lambda a=name, b=selector: permuted(a, b),
             )
-    yield (
-        ("VD001", "permuted, whole audit", "colon", "anova"),
-        30,
-        lambda: permuted("colon", "anova", True),
-    )
     for name in ("colon", "lung_filtered"):
         for how in ("random", "variance"):
             for true in (False, True):
                 labels = "true labels" if true else "permuted labels"
                 yield (
                     ("VD001", f"honest {how}", name, labels),
-                    30,
+                    12,
                     lambda a=name, b=how, c=true: blind(a, b, c),
                 )
         for selector in ("anova", "relieff", "mrmr"):
             yield (
                 ("VD001", "honest other half", name, selector),
-                15,
+                10,
                 lambda a=name, b=selector: other_half(a, b),
             )
     for effect in (0.5, 1.0, 1.5, 2.0):
         for rho in (0.0, 0.5):
             yield (
                 ("VD001", "honest known", "simulated", f"d = {effect}, r = {rho}"),
-                30,
+                15,
                 lambda a=effect, b=rho: known(a, b),
+            )
+    for p, k in ((30, 5), (100, 10), (300, 5)):
+        for effect in (0.5, 0.8, 1.2):
+            how = f"{k} of {p}, d = {effect}"
+            yield (
+                ("VD001", "honest known", "few features", how),
+                20,
+                lambda a=effect, b=p, c=k: known(a, 0.3, b, c),
             )
     for n, p in ((40, 5), (60, 6), (100, 8), (200, 10), (60, 20)):
         for effect in (2.5, 3.0, 4.0, 8.0):
@@ -309,16 +294,18 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
     yield ("VD003", "15 copies", "iris", "pipelines"), 21, lambda: iris("VD003", 15)
 
 
-def measure(key: tuple[str, ...], n: int, make: Callable[[], Trial]) -> dict[str, Any]:
-    """Run the repeats of one design."""
+def measure(*key: str) -> list[Row]:
+    """Run the repeats of the design that has a key."""
+    n, make = next((n, make) for other, n, make in designs() if other == key)
     trial = make()
     found = [trial(seed) for seed in range(n)]
-    return dict(zip(FIELDS, key, strict=False)) | {
+    counts = {
         "n": n,
         "flagged": sum(one in ("error", "warning") for one in found),
         "notes": found.count("note"),
         "nothing": found.count("nothing"),
     }
+    return [dict(zip(FIELDS, key, strict=False)) | counts]
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:
@@ -349,28 +336,33 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
 def main() -> None:
     """Measure what is not stored yet."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=float("inf"))
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", default="", help="part of the name of a design")
     options = parser.parse_args()
-    path = HERE / "findings.csv"
-    rows: list[dict[str, Any]] = []
-    if path.exists():
-        with path.open(encoding="utf-8", newline="") as stored:
-            rows = list(csv.DictReader(stored))
-    known_keys = {tuple(row[field] for field in FIELDS[:4]) for row in rows}
-    start = time.monotonic()
-    for key, n, make in designs():
-        if key in known_keys or options.only not in " ".join(key):
-            continue
-        if time.monotonic() - start > options.seconds:
-            break
-        rows.append(measure(key, n, make))
-        print(rows[-1], f"{time.monotonic() - start:.0f} s", flush=True)
-        with path.open("w", encoding="utf-8", newline="") as stored:
-            writer = csv.DictWriter(stored, FIELDS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    write_table(rows, HERE / "findings.md")
+    done = {tuple(row[field] for field in FIELDS[:4]) for row in read_rows()}
+    todo = [
+        key
+        for key, _, _ in designs()
+        if key not in done and options.only in " ".join(key)
+    ]
+    print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
+    measure_all(
+        todo,
+        measure,
+        lambda rows: add_rows(TABLE, FIELDS, rows),
+        jobs=options.jobs,
+        minutes=options.minutes,
+    )
+    write_table(read_rows(), TABLE.with_suffix(".md"))
+
+
+def read_rows() -> list[Row]:
+    """Read what was measured."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(encoding="utf-8", newline="") as stored:
+        return list(csv.DictReader(stored))
 
 
 if __name__ == "__main__":

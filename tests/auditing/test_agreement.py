@@ -7,13 +7,13 @@ import pytest
 
 from veridical._core.reading import read_table
 from veridical.auditing.agreement import (
-    agreement_pvalue,
     candidates,
     find_agreement,
     measure_agreement,
     permute_labels,
+    student_pvalue,
 )
-from veridical.auditing.records import LEVEL, Preselection
+from veridical.auditing.records import LEVEL, SIGNAL_LEVEL, Preselection
 from veridical.datasets import make_random_labels
 from veridical.selection import SELECTORS, AnovaF, InformationGain, selectors_for
 
@@ -28,14 +28,28 @@ def test_permuted_agreements_are_those_of_refitting():
     for common in permuted:
         again = AnovaF(8).fit(X, rng.permutation(y)).get_support(indices=True)
         assert common == np.intersect1d(again, chosen).size
-    assert pvalue == agreement_pvalue(8, permuted) < LEVEL
+    assert pvalue == student_pvalue(8, permuted) < LEVEL
 
 
-def test_pvalue_of_an_agreement():
-    assert agreement_pvalue(3, [3, 1, 0]) == 2 / 4
-    assert agreement_pvalue(0, [0] * 9) == 1
-    assert agreement_pvalue(20, [0, 1] * 50) < 1e-6
-    assert agreement_pvalue(4, [0, 3] * 50) > LEVEL
+def test_pvalue_of_one_more_value():
+    assert student_pvalue(3, [3, 1, 0]) == 2 / 4
+    assert student_pvalue(0, [0] * 9) == 1
+    assert student_pvalue(20, [0, 1] * 50) < 1e-6
+    assert student_pvalue(4, [0, 3] * 50) > LEVEL
+
+
+@pytest.mark.parametrize("n_permutations", [25, 99])
+def test_student_pvalues_keep_their_level_with_few_permutations(n_permutations):
+    rng = np.random.default_rng(n_permutations)
+    n = 20_000
+    hits = rng.binomial(50, 0.5, size=(n, n_permutations + 1)) / 50
+
+    pvalues = np.array([student_pvalue(row[0], row[1:]) for row in hits])
+
+    # With 25 permutations no share reaches this level.
+    assert np.mean(pvalues <= SIGNAL_LEVEL) < SIGNAL_LEVEL + 4 * np.sqrt(
+        SIGNAL_LEVEL / n
+    )
 
 
 @pytest.mark.parametrize(

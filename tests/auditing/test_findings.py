@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
@@ -27,6 +28,7 @@ from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardSca
 from sklearn.tree import DecisionTreeClassifier
 
 from veridical._core.reading import read_table
+from veridical._core.scoring import ACCURACY
 from veridical.auditing import CODES, audit
 from veridical.auditing.agreement import find_agreement
 from veridical.auditing.auditing import CHECKS
@@ -176,15 +178,24 @@ def test_001_relevant_features_known_beforehand_are_no_error(effect):
 
 @pytest.mark.parametrize(
     ("inside", "best", "shown"),
-    [(0.01, 1.0, True), (0.5, 0.005, True), (0.02, 0.02, False)],
+    [(0.75, 1.0, True), (0.5, 0.002, True), (0.59, 0.003, False), (0.3, 1.0, False)],
 )
 def test_001_a_signal_is_shown_by_the_folds_or_by_the_best_features(
     inside, best, shown
 ):
-    null = SimpleNamespace(pvalue=inside, accuracies=np.zeros(99))
+    # Of 25 values with standard deviation 0.05: five deviations away, then two.
+    null = SimpleNamespace(
+        accuracies=0.5 + 0.05 * stats.norm.ppf((np.arange(25) + 0.5) / 25)
+    )
     chosen = Preselection((0,), "anova", False, {"anova": 1}, 0.0, signal_pvalue=best)
+    evidence = SimpleNamespace(
+        null={"in": null},
+        preselection=chosen,
+        scoring=ACCURACY,
+        inside=SimpleNamespace(score=inside),
+    )
 
-    assert has_signal(SimpleNamespace(null={"in": null}, preselection=chosen)) == shown
+    assert has_signal(evidence) == shown
 
 
 @needs_data

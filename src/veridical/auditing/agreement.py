@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from scipy.special import stdtr
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.auditing.records import AGREES
@@ -165,21 +165,22 @@ def permute_labels(
         if tied:
             again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))
         permuted.append(_common(again, agreed))
-    return tuple(permuted), agreement_pvalue(agreed.size, permuted)
+    return tuple(permuted), student_pvalue(agreed.size, permuted)
 
 
-def agreement_pvalue(common: int, permuted: Sequence[int]) -> float:
-    """Return the probability that permuted labels agree as well as the true ones.
+def student_pvalue(observed: float, permuted: Sequence[float] | FloatArray) -> float:
+    """Return the probability that permuted labels give a value as large as observed.
 
     By Student's distribution for one more value, the observed one included as in a
-    permutation test; at least the share of permutations that agree as well.
+    permutation test, so that few permutations suffice for a small p-value; at least the
+    share of permutations that give as much.
     """
-    values = np.array([*permuted, common], dtype=np.float64)
-    as_good = np.count_nonzero(values >= common)
+    values = np.array([*permuted, observed], dtype=np.float64)
+    as_good = np.count_nonzero(values >= observed - 1e-12)
     if as_good > 1:
         return float(as_good / values.size)
     spread = float(values.std(ddof=1))
-    return float(stdtr(values.size - 1, (values.mean() - common) / spread))
+    return float(stdtr(values.size - 1, (values.mean() - observed) / spread))
 
 
 def _common(chosen: IntArray, features: IntArray) -> int:

@@ -37,8 +37,6 @@ from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
-#: Number of permutations for the best features of the table.
-BEST_DRAWS = 199
 # Number of features in one block of a matrix product.
 _BLOCK = 512
 # Distances, in ranks along a feature, of the samples that are compared as neighbours.
@@ -138,7 +136,7 @@ def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:
     """
     rng = as_generator(seed)
     codes = coarse_outcome(data)
-    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(BEST_DRAWS))])
+    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(DRAWS))])
     best = np.full((len(labels), n_features), -np.inf)
     for start in range(0, data.n_features, _BLOCK):
         block = np.arange(start, min(start + _BLOCK, data.n_features))

@@ -14,6 +14,7 @@ from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical._core.splits import Splitter
 from veridical._core.text import show
+from veridical.auditing.agreement import student_pvalue
 from veridical.auditing.association import find_selection_trace
 from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.codes import finding, untested
@@ -21,7 +22,13 @@ from veridical.auditing.duplicates import across_folds, find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.kinship import by_folds, name_subjects
 from veridical.auditing.preprocessing import find_traces, score_inside_folds
-from veridical.auditing.records import LEVEL, Finding, Severity, Untested
+from veridical.auditing.records import (
+    LEVEL,
+    SIGNAL_LEVEL,
+    Finding,
+    Severity,
+    Untested,
+)
 from veridical.evaluation.reading import name_of
 
 _MOST_PAIRS_SHOWN = 5
@@ -66,13 +73,14 @@ def has_signal(e: AuditEvidence) -> bool:
     """Return whether the labels are shown to have something to do with the features.
 
     Then features may agree with a selector because they were known to be useful. It is
-    shown, at 1 %, if a selection inside the folds predicts the labels (which takes 99
-    permutations at least), or if the best features of the table are associated with the
-    labels more strongly than the best for permuted labels.
+    shown, at 0.2 %, if a selection inside the folds predicts the labels, or if the best
+    features of the table are associated with the labels more strongly than the best for
+    permuted labels.
     """
     assert e.preselection is not None
-    predicted = e.null["in"].pvalue <= LEVEL
-    return predicted or e.preselection.signal_pvalue <= LEVEL
+    sign, null = e.scoring.sign, e.null["in"].accuracies
+    predicted = student_pvalue(sign * e.inside.score, sign * null)
+    return min(predicted, e.preselection.signal_pvalue) <= SIGNAL_LEVEL
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:

@@ -29,6 +29,9 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 AGREES = 0.8
 #: p-value up to which features count as chosen by the labels.
 LEVEL = 0.01
+#: p-value up to which the labels are shown to have something to do with the features.
+#: Two tests are tried; on noise one in 250 may call an error of VD001 a note.
+SIGNAL_LEVEL = 0.002
 
 
 @dataclass(frozen=True)

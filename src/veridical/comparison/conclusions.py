@@ -648,7 +648,7 @@ def _on_several_claims(record: Comparison) -> str:
         )
     allowing = _allowing(record, len(record.pairs["in"]))
     pairs = [pair for pair in record.pairs["in"] if pair.better is not None]
-    doubts = {find_doubt(record, pair.verdict) for pair in pairs} - {""}
+    doubts = {_pair_doubt(record, pair) for pair in pairs} - {""}
     claims = [
         f"{better} selects better than {listing(worse)}"
         for better, worse in _beaten(pairs).items()
@@ -674,7 +674,7 @@ def _on_several_picks(record: Comparison, artefacts: Sequence[int]) -> str:
     if not inside and not outside:
         return f"{goal}, take any: neither IN nor OUT finds a difference."
     if any(
-        pair.better is not None and find_doubt(record, pair.verdict)
+        pair.better is not None and _pair_doubt(record, pair)
         for pair in record.pairs["in"]
     ):
         return f"{goal}, take any: {_MAY_NOT}"
@@ -732,9 +732,6 @@ def describe_truth(
 
 #: Tests that treat folds as independent, and therefore reject too often on them.
 NAIVE_ON_FOLDS = ("paired t",)
-#: Measured over nominal size of a test, the median over designs; above it the test is
-#: not believed alone.
-TOO_OFTEN = 1.5
 _LEAK = "the test samples took part in the selection"
 _MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
@@ -757,10 +754,13 @@ def conclude(record: Comparison) -> Conclusion:
     return _conclude_pair(record)
 
 
-def find_doubt(record: Comparison, verdict: Verdict) -> str:
+def find_doubt(
+    record: Comparison, verdict: Verdict, adjusted: float | None = None
+) -> str:
     """Write why a significant difference may not be claimed; "" where it may.
 
     Headline and recommendation both ask this function, so that they cannot disagree.
+    `adjusted` is the p-value that allows for the number of pairs, if there are several.
     """
     if not any(beats_majority(record, mean) for mean in record.means["in"]):
         who = "neither" if len(record.names) == 2 else "no selector"
@@ -775,19 +775,23 @@ def find_doubt(record: Comparison, verdict: Verdict) -> str:
             f"the test treats folds as independent and therefore {too_often}; believe "
             "the result only if the corrected test agrees"
         )
-    if rejects_too_often(verdict.test):
-        return (
-            f"the test {too_often}; believe the result only if the calibrated test "
-            "agrees"
-        )
-    return ""
+    if size is None or size.claim_level is None or verdict.test.calibrated:
+        return ""
+    found = _evidence(verdict.test, adjusted)
+    if found <= size.claim_level:
+        return ""
+    if size.claim_level:
+        too_often += f", where p up to {size.claim_level:.2g} may be claimed"
+    return (
+        f"the test {too_often}; believe the result only if the calibrated test agrees"
+    )
 
 
-def rejects_too_often(test: TestResult) -> bool:
-    """Return whether a test rejects too often in most designs like this one."""
-    if test.size is None or test.calibrated:
-        return False
-    return test.size.rate > TOO_OFTEN * test.size.nominal
+def _evidence(test: TestResult, adjusted: float | None) -> float:
+    """Return the p-value; of a Bayesian test, the probability of being wrong."""
+    if test.probabilities is not None:
+        return 1 - max(test.probabilities["a"], test.probabilities["b"])
+    return test.pvalue if adjusted is None else adjusted
 
 
 def conclude_test(record: TestResult) -> Conclusion:
@@ -1037,7 +1041,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
         if len(significant) > 1
         else f"the difference is {gap} ({pvalue(strongest.adjusted)}; {allowing})"
     )
-    doubts = {find_doubt(record, pair.verdict) for pair in significant} - {""}
+    doubts = {_pair_doubt(record, pair) for pair in significant} - {""}
     if doubts:
         why = listing(sorted(doubts))
         return Conclusion("care", f"{name} looks {rest}, but {why}.")
@@ -1048,6 +1052,10 @@ def _conclude_several(record: Comparison) -> Conclusion:
         others = f" {count(more, 'other difference')} {verb} significant too."
     believe = f"and you may believe it: {evidence}.{others}"
     return Conclusion("yes", f"{name} is {rest}, {believe}")
+
+
+def _pair_doubt(record: Comparison, pair: PairVerdict) -> str:
+    return find_doubt(record, pair.verdict, pair.adjusted)
 
 
 def _worse(pair: PairVerdict) -> str:

@@ -514,7 +514,9 @@ class MeasuredSize(NamedTuple):
     ``nominal`` share; ``design`` says in words what was simulated. Over several designs
     ``rate`` is the median of the rates, and the interval spans those of all. ``near``
     says whether these designs are near to that of the comparison; if none is, they are
-    all that were measured with such splits.
+    all that were measured with such splits. A difference may be claimed up to a p-value
+    of ``claim_level``, at which claims are wrong in at most the level of the test in
+    nine of ten of these designs; None where that was not measured.
     """
 
     nominal: float
@@ -525,6 +527,7 @@ class MeasuredSize(NamedTuple):
     design: str
     n_designs: int = 1
     near: bool = True
+    claim_level: float | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)

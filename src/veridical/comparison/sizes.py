@@ -22,7 +22,12 @@ import numpy as np
 from veridical.comparison.calibration import measure_rate
 from veridical.comparison.null_designs import NullDesign
 from veridical.comparison.records import MeasuredSize
-from veridical.evaluation.situations import Situation, describe_designs, find_near
+from veridical.evaluation.situations import (
+    Situation,
+    claim_level,
+    describe_designs,
+    find_near,
+)
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
@@ -155,7 +160,8 @@ def measured_size(
     if near:
         return size_range(near, level)
     like = min({_shape(row) for row in rows}, key=lambda one: _distance(one, shape))
-    return size_range([row for row in rows if _shape(row) == like], level, near=False)
+    rows = [row for row in rows if _shape(row) == like]
+    return size_range(rows, level, alpha=alpha, near=False)
 
 
 def _bracketing(
@@ -193,10 +199,18 @@ def _distance(one: tuple[int, int], other: tuple[int, int]) -> tuple[float, floa
 
 
 def size_range(
-    rows: Sequence[SizeRow], alpha: float, *, near: bool = True
+    rows: Sequence[SizeRow],
+    level: float,
+    *,
+    alpha: float | None = None,
+    near: bool = True,
 ) -> MeasuredSize:
-    """Return the range of sizes over some designs, with the median as rate."""
-    sizes = [row.size(alpha) for row in rows]
+    """Return the range of sizes over some designs, with the median as rate.
+
+    `level` is one of `ALPHAS`; `alpha` is that of the comparison, if it is another.
+    """
+    sizes = [row.size(level) for row in rows]
+    rates = [np.array(row.rejected) / row.n_simulations for row in rows]
     first = rows[0].design
     numbers = sorted({row.design.n_folds for row in rows})
     folds = f"{' or '.join(map(str, numbers))} folds"
@@ -204,7 +218,7 @@ def size_range(
         folds = f"{first.n_repeats} x {folds}"
     designs = describe_designs([row.situation for row in rows])
     return MeasuredSize(
-        nominal=alpha,
+        nominal=level,
         rate=float(np.median([size.rate for size in sizes])),
         low=min(size.low for size in sizes),
         high=max(size.high for size in sizes),
@@ -212,4 +226,5 @@ def size_range(
         design=f"{folds} under {first.method.upper()}, {designs}",
         n_designs=len(rows),
         near=near,
+        claim_level=claim_level(rates, ALPHAS, alpha or level),
     )

@@ -38,7 +38,7 @@ from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
-from veridical.evaluation.situations import Situation
+from veridical.evaluation.situations import Situation, claim_level
 from veridical.evaluation.structured import ALPHAS, Structure, find_rows, rate_of
 
 #: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
@@ -284,9 +284,11 @@ class PairTester:
         if not measured or n_repeats != 1 or alpha not in ALPHAS:
             return None
         place = self.structure._replace(estimator=estimator)
-        found = rate_of(find_rows(self.scoring.name, n_folds, place), alpha)
+        rows = find_rows(self.scoring.name, n_folds, place)
+        found = rate_of(rows, alpha)
         if found is None:
             return None
+        rates = [np.array(row.rejected) / row.n_simulations for row in rows]
         return MeasuredSize(
             alpha,
             found.rate,
@@ -295,6 +297,7 @@ class PairTester:
             found.n_simulations,
             f"{found.design}, under IN",
             found.n_designs,
+            claim_level=claim_level(rates, ALPHAS, alpha),
         )
 
     def pairs(

@@ -26,6 +26,10 @@ N_NEAR = 20
 _FEWEST_NEAR = 5
 #: Largest distance of a design that is near.
 _FARTHEST = 3.5
+#: Share of the designs in which a claim must not be wrong too often.
+_MOST_DESIGNS = 0.9
+#: Smallest rate of rejections that is told from none.
+_LEAST_RATE = 1e-4
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 2.0
 
@@ -144,6 +148,47 @@ def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
     nearest: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
     near = [measured[i] for i in nearest if distances[i] <= _FARTHEST]
     return near if len(near) >= _FEWEST_NEAR else []
+
+
+def claim_level(rates: Any, levels: Sequence[float], alpha: float) -> float:
+    """Return the p-value up to which a significant difference may be claimed.
+
+    Parameters
+    ----------
+    rates : array-like of shape (n_designs, n_levels)
+        How often a test rejected, in designs where neither side is better.
+    levels : sequence of float
+        The levels at which it was counted, in ascending order.
+    alpha : float
+        How often a claim may be wrong.
+
+    Returns
+    -------
+    float
+        The largest level, at most `alpha`, at which the test rejects in at most `alpha`
+        of the data sets, in nine of ten designs. Between levels, and down to half of
+        the smallest one, the rate is a power of the level; 0.0 if the level would have
+        to be smaller still.
+
+    Examples
+    --------
+    >>> claim_level([[0.01, 0.04, 0.09]] * 8, (0.01, 0.05, 0.1), 0.05)
+    0.05
+    >>> round(claim_level([[0.02, 0.09, 0.16]] * 8, (0.01, 0.05, 0.1), 0.05), 3)
+    0.027
+    >>> claim_level([[0.3, 0.5, 0.6]] * 8, (0.01, 0.05, 0.1), 0.05)
+    0.0
+    """
+    if alpha < levels[0]:
+        return alpha / levels[0] * claim_level(rates, levels, levels[0])
+    rate = np.quantile(np.asarray(rates, dtype=np.float64), _MOST_DESIGNS, axis=0)
+    x = np.log([levels[0] / 2, *levels, 1.0])
+    y = np.log(np.maximum([0.0, *rate, 1.0], _LEAST_RATE))
+    y[0] = y[1] - (y[2] - y[1]) / (x[2] - x[1]) * np.log(2)
+    goal = np.log(alpha)
+    if np.interp(goal, x, y) <= goal:
+        return alpha
+    return float(np.exp(np.interp(goal, y, x))) if y[0] <= goal else 0.0
 
 
 def count_selected(estimator: Any, n_features: int) -> int:

@@ -112,8 +112,9 @@ class SizeSummary(TypedDict):
     """How often a test rejects where there is nothing to find, measured.
 
     ``design`` says in words what was simulated. Over several designs ``rate`` is the
-    median, and ``low`` and ``high`` span the intervals of all. Where ``calibrated``,
-    p-value and interval already make up for it.
+    median, and ``low`` and ``high`` span the intervals of all. A difference may be
+    claimed up to a p-value of ``claim_level``. Where ``calibrated``, p-value and
+    interval already make up for it.
     """
 
     nominal: float
@@ -124,6 +125,7 @@ class SizeSummary(TypedDict):
     design: str
     n_designs: int
     near: bool
+    claim_level: float | None
     calibrated: bool
 
 
