@@ -275,7 +275,7 @@ def known_scores(estimate: Estimate) -> NDArray[Any]:
 
 
 def at_least_wilson(
-    bounds: Bounds, accuracy: float, n_test: int, confidence: float
+    bounds: Bounds, accuracy: float, n_test: float, confidence: float
 ) -> Bounds:
     """Widen an interval of an accuracy to the width of Wilson's.
 
