@@ -10,7 +10,11 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from sklearn.feature_selection import RFE
+from sklearn.feature_selection import (
+    RFE,
+    mutual_info_classif,
+    mutual_info_regression,
+)
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
 from tests.oracles.incremental import UnclearError
@@ -23,6 +27,7 @@ from tests.selection.problems import (
 )
 from tests.selection.rows import each_outcome
 
+import veridical
 from veridical._core.errors import InputError
 from veridical.learning import CoxRidge
 from veridical.selection import (
@@ -70,6 +75,56 @@ def assert_many_is_the_loop(row, problem, sets):
     for rows, order in zip(sets, orders, strict=True):
         alone = row.make(problem).fit(problem.X[rows], problem.y[rows])
         assert order.tolist() == alone.order_.tolist()
+
+
+# -- information by nearest neighbours -------------------------------------------------
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 8])
+def test_information_is_that_of_scikit_learn(n_neighbors):
+    """In bits; its noise of 1e-10 moves no neighbour of these values."""
+    rng = np.random.default_rng(n_neighbors)
+    X = rng.normal(size=(150, 6))
+    X[:, 5] = rng.integers(0, 4, 150)
+    y = np.abs(X[:, 1]) + 0.3 * X[:, 5] + 0.1 * rng.normal(size=150)
+    discrete = np.arange(6) == 5
+    options = {"discrete_features": discrete, "n_neighbors": n_neighbors}
+    ours = InformationGain(
+        1,
+        estimate="neighbors",
+        n_neighbors=n_neighbors,
+        categorical_features=discrete,
+    )
+    theirs = mutual_info_regression(X, y, random_state=0, **options)
+    np.testing.assert_allclose(ours.fit(X, y).scores_ * np.log(2), theirs, atol=1e-10)
+    classes = np.digitize(y, [0.6, 1.2])
+    theirs = mutual_info_classif(X, classes, random_state=0, **options)
+    found = ours.fit(X, classes).scores_ * np.log(2)
+    np.testing.assert_allclose(found, theirs, atol=1e-10)
+
+
+def test_information_of_normal_numbers_is_known():
+    """Two normal numbers of correlation r share −log2(1 − r²) / 2 bits."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=4000)
+    r = np.array([0.0, 0.5, 0.9])
+    X = r * y[:, None] + np.sqrt(1 - r**2) * rng.normal(size=(4000, 3))
+    found = InformationGain(1, estimate="neighbors").fit(X, y)
+    np.testing.assert_allclose(found.scores_, -np.log2(1 - r**2) / 2, atol=0.05)
+    assert found.estimate_ == "distances to 3 nearest neighbours"
+
+
+def test_the_estimate_of_information_is_checked_and_said():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] + 0.1
+    with pytest.raises(InputError, match="must be 'intervals' or 'neighbors'"):
+        InformationGain(1, estimate="knn").fit(X, y)
+    with pytest.raises(InputError, match="n_neighbors=0 must be a whole number"):
+        InformationGain(1, estimate="neighbors", n_neighbors=0).fit(X, y)
+    said = InformationGain(1).fit(X, y).estimate_
+    assert said.endswith("the target in 4 intervals of equal frequency")
+    page = veridical.select(InformationGain(1), X, y, estimator="ridge", random_state=0)
+    assert page.settings["information"] == said
 
 
 # -- oracles -------------------------------------------------------------------------

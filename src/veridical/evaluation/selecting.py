@@ -16,7 +16,7 @@ from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.records import Interval
+from veridical._core.records import Interval, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, read_scoring, weighted_mean
 from veridical._core.seeds import root_seed, seeded
@@ -272,10 +272,17 @@ def select(
             **describe_weights(table),
             **describe_blocks(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
+            **_say_estimate(selecting_step(fitted)),
             "random_state": root,
             "table sha256": table.sha256(),
         },
     )
+
+
+def _say_estimate(selector: Any) -> dict[str, Setting]:
+    """Say how a selector estimated information, where it does."""
+    said = getattr(selector, "estimate_", None)
+    return {"information": said} if isinstance(said, str) else {}
 
 
 def _size_accuracy(
