@@ -183,6 +183,12 @@ def quantiles(y):
 
 def cox(x, y):
     """χ² of the score test at coefficient 0, event by event."""
+    U, V = cox_sums(x, y)
+    return U**2 / V if V else nan
+
+
+def cox_sums(x, y):
+    """Score at coefficient 0 and its variance, event by event."""
     x, U, V = exact(x), Fraction(0), Fraction(0)
     for t in sorted({time for event, time in y if event}):
         risk = [i for i, (_, time) in enumerate(y) if time >= t]
@@ -196,7 +202,7 @@ def cox(x, y):
             V += sum(w * x[i] ** 2 for i, w in weight.items()) / size - mean**2
             U -= mean
         U += sum(x[i] for i in died)
-    return U**2 / V if V else nan
+    return U, V
 
 
 def concordance(x, y):

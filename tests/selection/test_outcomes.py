@@ -17,7 +17,9 @@ from sklearn.feature_selection import (
 )
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
+from statsmodels.duration.hazard_regression import PHReg
 from tests.oracles.incremental import UnclearError
+from tests.oracles.outcomes import cox_sums
 from tests.selection.problems import (
     Problem,
     examples,
@@ -125,6 +127,74 @@ def test_the_estimate_of_information_is_checked_and_said():
     assert said.endswith("the target in 4 intervals of equal frequency")
     page = veridical.select(InformationGain(1), X, y, estimator="ridge", random_state=0)
     assert page.settings["information"] == said
+
+
+# -- strata of the Cox score test ------------------------------------------------------
+
+
+@given(seed=seeds, whole=st.booleans())
+@examples(8)
+def test_score_tests_add_up_over_strata(seed, whole):
+    """U and V of each stratum alone, event by event, are summed."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(24, 3)), 1)
+    y, strata = survival(rng, X[:, 0], grid=True), rng.integers(0, 3, 24)
+    weights = rng.integers(0, 3, 24) if whole else np.ones(24, dtype=int)
+    rows = np.repeat(np.arange(24), weights)
+    assume(y["event"][rows].any())
+    U, V = np.zeros((2, 3))
+    for stratum in np.unique(strata[rows]):
+        own = rows[strata[rows] == stratum]
+        for j in range(3):
+            u, v = cox_sums(X[own, j].tolist(), y[own].tolist())
+            U[j], V[j] = U[j] + float(u), V[j] + float(v)
+    assume((V > 1e-9).all())
+    found = CoxScore(1).fit(X, y, weights, strata=strata)
+    np.testing.assert_allclose(found.scores_, U**2 / V, rtol=1e-9, atol=1e-12)
+
+
+def test_score_tests_with_strata_are_those_of_statsmodels():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    strata = rng.choice(["a", "b"], 80)
+    y = survival(rng, X[:, 1], grid=True)
+    zero = np.zeros(1)
+    wanted = []
+    for x in X.T:
+        model = PHReg(
+            y["time"], x[:, None], status=y["event"] * 1, ties="efron", strata=strata
+        )
+        wanted.append((model.score(zero) ** 2 / -model.hessian(zero)[0])[0])
+    found = CoxScore(1).fit(X, y, strata=strata)
+    np.testing.assert_allclose(found.scores_, wanted, rtol=1e-9)
+
+
+def test_many_training_sets_with_strata_are_the_loop():
+    rng = np.random.default_rng(4)
+    X, strata = rng.normal(size=(60, 8)), rng.integers(0, 3, 60)
+    y = survival(rng, X[:, 1])
+    sets = [rng.choice(60, 50) for _ in range(5)] + [np.arange(60)]
+    orders = CoxScore(1).rank_many(X, y, sets, strata=strata)
+    for rows, order in zip(sets, orders, strict=True):
+        alone = CoxScore(1).fit(X[rows], y[rows], strata=strata[rows])
+        assert order.tolist() == alone.order_.tolist()
+    one = CoxScore(1).fit(X, y, strata=np.zeros(60))
+    np.testing.assert_array_equal(one.scores_, CoxScore(1).fit(X, y).scores_)
+
+
+def test_strata_remove_what_hospitals_differ_in():
+    """Times, and a feature, that differ between hospitals and not within them."""
+    rng = np.random.default_rng(5)
+    site = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 2))
+    X[:, 1] += 2 * site
+    y = np.empty(300, dtype=[("event", bool), ("time", float)])
+    y["event"] = rng.random(300) < 0.8
+    y["time"] = rng.exponential(np.where(site == 0, 1.0, 6.0) * np.exp(-0.4 * X[:, 0]))
+    assert CoxScore(1).fit(X, y).order_[0] == 1
+    stratified = CoxScore(1).fit(X, y, strata=site)
+    assert stratified.order_[0] == 0
+    assert stratified.pvalues_[1] > 0.01
 
 
 # -- oracles -------------------------------------------------------------------------
