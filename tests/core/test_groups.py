@@ -29,6 +29,7 @@ from veridical.evaluation import (
     CrossValidation,
     Holdout,
     LeaveOut,
+    PurgedKFold,
     RandomSubsampling,
 )
 
@@ -140,6 +141,71 @@ def test_time_order_purges_the_groups_that_are_tested():
     for train, test in split_table(Splitter(TimeSeriesSplit(3, gap=1)), table, 0):
         assert train.max() < test.min() - 1
         assert not set(table.groups[train]) & set(table.groups[test])
+
+
+@given(
+    n=st.integers(4, 40),
+    n_folds=st.integers(2, 8),
+    gap=st.integers(0, 6),
+    embargo=st.integers(0, 6),
+)
+def test_purged_folds_leave_out_the_neighbours_in_time(n, n_folds, gap, embargo):
+    method = PurgedKFold(n_folds, gap, embargo)
+    if n_folds > n:
+        with pytest.raises(InputError, match="folds cannot be made"):
+            method.split(np.zeros(n))
+        return
+    stretches = np.array_split(np.arange(n), n_folds)
+    allowed = [
+        [
+            i
+            for i in range(n)
+            if all(i < t - gap or i > t + gap + embargo for t in stretch)
+        ]
+        for stretch in stretches
+    ]
+    if not all(allowed):
+        with pytest.raises(InputError, match="leave no training sample"):
+            method.split(np.zeros(n))
+        return
+    splits = method.split(np.zeros(n), n)
+    for split, stretch, train in zip(splits, stretches, allowed, strict=True):
+        assert split.test.tolist() == stretch.tolist()
+        assert split.train.tolist() == train
+        assert split.leaves_out == (len(train) + len(stretch) == n)
+
+
+def test_purged_folds_leave_out_the_groups_that_are_tested():
+    groups = [0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7]
+    table = read_table(np.zeros((12, 1)), np.array([0, 1] * 6), groups=groups)
+    splits = split_table(PurgedKFold(4, gap=1), table, 0)
+    assert [split.test.tolist() for split in splits] == [
+        [0, 1, 2],
+        [3, 4, 5],
+        [6, 7, 8],
+        [9, 10, 11],
+    ]
+    for train, test in splits:
+        assert not set(table.groups[train]) & set(table.groups[test])
+        assert not set(train) & set(range(test.min() - 1, test.max() + 2))
+    assert splits[0].train.tolist() == [5, 6, 7, 8, 9, 10, 11]
+
+
+@pytest.mark.parametrize("library", ["numpy", "pandas"])
+def test_nested_groups_keep_the_outer_whole_and_number_the_inner(library):
+    """Patients are numbered anew at each site; sites are what splits keep whole."""
+    site = np.repeat(["x", "y", "z"], 6)
+    patient = np.tile(np.repeat([1, 2, 3], 2), 3)
+    given = np.column_stack([site.astype(object), patient])
+    if library == "pandas":
+        given = pd.DataFrame({"site": site, "patient": patient})
+    found = read_groups(given, 18)
+    assert found.names.tolist() == ["x", "y", "z"]
+    assert found.codes.tolist() == np.repeat([0, 1, 2], 6).tolist()
+    assert found.inner.tolist() == np.repeat(np.arange(9), 2).tolist()
+    table = read_table(np.zeros((18, 1)), np.tile([0, 1], 9), groups=given)
+    for train, test in split_table(CrossValidation(3), table, 0):
+        assert not set(site[train]) & set(site[test])
 
 
 def test_a_class_in_one_group_is_an_error():

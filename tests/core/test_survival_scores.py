@@ -14,8 +14,11 @@ from veridical._core.survival_scores import (
     harrell,
     integrated_brier,
     kaplan_meier,
+    pool_observed,
+    score_times,
     time_dependent_auc,
     uno,
+    without_features,
 )
 from veridical._core.targets import Survival
 
@@ -102,3 +105,64 @@ def test_events_after_the_last_training_time_have_no_weight():
     train = Survival(np.array([1.0, 2.0, 3.0]), np.array([True, True, False]))
     test = Survival(np.array([1.5, 2.5, 9.0]), np.ones(3, dtype=bool))
     np.testing.assert_array_equal(Observed(test, train).weights, [1.0, 1.0, 0.0])
+
+
+def _score_all(y, risk):
+    S = np.exp(-np.exp(risk)[:, None] * y.times / 10)
+    by_risk = [harrell(y, risk), uno(y, risk), time_dependent_auc(y, risk)]
+    return [*by_risk, integrated_brier(y, S)]
+
+
+@pytest.mark.parametrize("ties", [False, True])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_weight_is_a_number_of_repeats(seed, ties):
+    rng = np.random.default_rng(seed)
+    train, test = _draw(rng, 90, ties), _draw(rng, 50, ties)
+    risk = np.round(rng.normal(size=50) - test.time / 10, 1)
+    w, v = rng.integers(0, 4, 50), rng.integers(0, 4, 90)
+    weighted = Observed(test, train, w.astype(float), v.astype(float))
+    repeated = Observed(
+        test.take(np.repeat(np.arange(50), w)), train.take(np.repeat(np.arange(90), v))
+    )
+    np.testing.assert_array_equal(weighted.times, repeated.times)
+    np.testing.assert_allclose(
+        _score_all(weighted, risk),
+        _score_all(repeated, np.repeat(risk, w)),
+        rtol=0,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(
+        without_features(train, v.astype(float)),
+        without_features(repeated.train),
+        atol=1e-12,
+    )
+    pooled = pool_observed([weighted, weighted])
+    doubled = pool_observed([repeated, repeated])
+    np.testing.assert_allclose(
+        _score_all(pooled, np.tile(risk, 2)),
+        _score_all(doubled, np.tile(np.repeat(risk, w), 2)),
+        rtol=0,
+        atol=1e-12,
+    )
+
+
+def test_scores_do_not_depend_on_the_scale_of_weights():
+    rng = np.random.default_rng(7)
+    target = _draw(rng, 60, ties=True)
+    risk, w = rng.normal(size=60), rng.uniform(0.1, 3, 60)
+    one, other = (Observed(target, target, c * w, c * w) for c in (1.0, 0.001))
+    np.testing.assert_array_equal(one.times, other.times)
+    np.testing.assert_allclose(
+        _score_all(one, risk), _score_all(other, risk), rtol=0, atol=1e-10
+    )
+    everyone = Observed(target, target, np.ones(60), np.ones(60))
+    assert _score_all(everyone, risk) == _score_all(Observed(target, target), risk)
+
+
+def test_scores_look_at_times_between_the_early_and_the_late_events():
+    time = np.arange(1.0, 31.0)
+    event = np.arange(30) % 3 > 0
+    times = score_times(Survival(time, event))
+    seen = time[event]
+    assert (times[0], times[-1]) == (seen[1], seen[17])  # 2 and 18 of 20 events
+    np.testing.assert_allclose(np.diff(times), np.ptp(times) / 24)

@@ -24,6 +24,7 @@ from veridical.evaluation import (
     Holdout,
     LeaveOut,
     Method,
+    PurgedKFold,
     RandomSubsampling,
     Resubstitution,
 )
@@ -37,6 +38,7 @@ METHODS_TO_TRY = [
     RandomSubsampling(5, 0.2),
     CrossValidation(5),
     CrossValidation(7, stratified=False, n_repeats=3),
+    PurgedKFold(5, gap=2, embargo=3),
     LeaveOut(1),
     LeaveOut(10),
     Bootstrap632(9),

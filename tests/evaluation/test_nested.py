@@ -15,7 +15,7 @@ from veridical._core.errors import InputError
 from veridical.datasets import make_linear
 from veridical.evaluation import CrossValidation, estimate, nested_cv, wilson
 from veridical.evaluation.intervals import no_narrower
-from veridical.evaluation.nested import summarize_repeats
+from veridical.evaluation.nested import RowsTested, summarize_repeats
 
 Z_90 = 1.6448536269514722
 
@@ -104,6 +104,93 @@ def test_follows_the_printed_algorithm(n_folds, model):
     low, high = found.interval(0.9)
     assert low == pytest.approx(max(0, value - Z_90 * error))
     assert high == pytest.approx(min(1, value + Z_90 * error))
+
+
+# -- weights and groups --------------------------------------------------------------
+
+
+def test_weights_of_one_change_nothing():
+    X, y = make_linear(40, random_state=3)
+    options = {"n_folds": 4, "n_repeats": 3, "random_state": 2}
+    plain = nested_cv(GaussianNB(), X, y, **options)
+    weighted = nested_cv(GaussianNB(), X, y, sample_weight=np.ones(40), **options)
+    assert weighted.n_effective == pytest.approx(40)
+    for one in ("value", "standard_error", "naive_standard_error", "cv_value"):
+        assert getattr(weighted, one) == pytest.approx(getattr(plain, one), abs=1e-12)
+    assert weighted.interval() == pytest.approx(plain.interval(), abs=1e-12)
+
+
+def test_a_weight_counts_as_often_as_copies_that_stay_together():
+    """Copies of a sample, as a group, have the same means and the same spread."""
+    repeats, n = made_up(5, 4, n_repeats=1)
+    (outer, inner), rng = repeats[0], np.random.default_rng(0)
+    ends = np.cumsum([len(fold) for fold in outer])
+    folds = np.split(np.arange(n), ends[:-1])
+    others = [np.setdiff1d(np.arange(n), fold) for fold in folds]
+    w = rng.integers(0, 4, n)
+    w[[fold[:2] for fold in folds]] = 2  # two samples count in every fold
+    weighted = summarize_repeats(
+        repeats, n, RowsTested([(folds, others)], w.astype(float), np.arange(n))
+    )
+    first = np.cumsum(w) - w
+    copies = [np.arange(a, a + k) for a, k in zip(first, w, strict=True)]
+
+    def repeat_rows(parts):
+        return [np.concatenate([copies[i] for i in part]) for part in parts]
+
+    repeated = [
+        (
+            [np.repeat(e, w[rows]) for e, rows in zip(outer, folds, strict=True)],
+            [np.repeat(e, w[rows]) for e, rows in zip(inner, others, strict=True)],
+        )
+    ]
+    units = np.repeat(np.arange(n), w)
+    copied = summarize_repeats(
+        repeated,
+        len(units),
+        RowsTested(
+            [(repeat_rows(folds), repeat_rows(others))], np.ones(len(units)), units
+        ),
+    )
+    assert weighted.value == pytest.approx(copied.value, abs=1e-12)
+    assert weighted.cv_value == pytest.approx(copied.cv_value, abs=1e-12)
+    assert weighted.n_effective == pytest.approx(copied.n_effective, rel=1e-12)
+    # The naive errors differ by the degrees of freedom of n and of Σw errors alone.
+    n_all, n_copies = sum(map(len, inner)), sum(map(len, repeated[0][1]))
+    factor = np.sqrt(n_all / (n_all - 1) * (n_copies - 1) / n_copies)
+    assert weighted.naive_standard_error == pytest.approx(
+        factor * copied.naive_standard_error, rel=1e-12
+    )
+
+
+def test_weights_reach_fits_and_means():
+    X, y = make_linear(40, random_state=3)
+    w = np.random.default_rng(1).integers(1, 4, 40)
+    found = nested_cv(
+        GaussianNB(), X, y, sample_weight=w, n_folds=4, n_repeats=3, random_state=2
+    )
+    wrong = np.zeros((3, 40))
+    for r, folds in enumerate(folds_of(y, 4, 3, 2)):
+        for fold in folds:
+            train = np.setdiff1d(np.arange(40), fold)
+            model = GaussianNB().fit(X[train], y[train], w[train])
+            wrong[r, fold] = model.predict(X[fold]) != y[fold]
+    assert found.cv_value == pytest.approx(1 - wrong.mean(axis=0) @ w / w.sum())
+
+
+def test_groups_widen_the_interval_and_stay_whole():
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(24), 5)
+    y = (np.arange(24) % 2)[patient]
+    X = rng.normal(size=(24, 4))[patient] + 0.1 * rng.normal(size=(120, 4))
+    options = {"n_folds": 6, "n_repeats": 5, "random_state": 0}
+    ungrouped = nested_cv("1nn", X, y, **options)
+    grouped = nested_cv("1nn", X, y, groups=patient, **options)
+    assert ungrouped.value > 0.95  # it recognizes patients; there is no signal
+    assert grouped.value < 0.7
+    assert grouped.n_effective < 60
+    with pytest.raises(InputError, match="2 groups in each, but there are 24 groups"):
+        nested_cv("1nn", X, y, groups=patient, n_folds=13)
 
 
 # -- its ends ------------------------------------------------------------------------

@@ -29,6 +29,7 @@ from veridical.evaluation import (
     estimate,
     evaluate,
 )
+from veridical.learning import CoxRidge
 from veridical.learning.outcomes import target_of
 
 RNG = np.random.default_rng(0)
@@ -185,3 +186,25 @@ def test_procedures_of_different_targets_are_refused():
     (found,) = evaluate([Procedure(Ridge())], X, Y, splits)
     (score,) = read_scoring(None, Numbers(Y))
     assert found.scored(score).splits.shape == (1, 3)
+
+
+@pytest.mark.parametrize(
+    "scoring", ["concordance", "concordance_uno", "time_dependent_auc", "ibs"]
+)
+def test_weights_of_survival_times_are_repeats(scoring):
+    """Splits of weighted samples, and of as many copies, give the same scores."""
+    w = np.random.default_rng(4).integers(1, 4, 90)
+    rows = np.repeat(np.arange(90), w)
+    folds = CrossValidation(5).split(S["event"], 0)
+    copies = [
+        (np.flatnonzero(np.isin(rows, train)), np.flatnonzero(np.isin(rows, test)))
+        for train, test in folds
+    ]
+    model = CoxRidge()
+    weighted = estimate(model, X, S, cv=folds, scoring=scoring, sample_weight=w)
+    repeated = estimate(model, X[rows], S[rows], cv=copies, scoring=scoring)
+    np.testing.assert_allclose(weighted.scores, repeated.scores, rtol=0, atol=1e-7)
+    assert weighted.value == pytest.approx(repeated.value, abs=1e-7)
+    assert weighted.scoring.chance == pytest.approx(repeated.scoring.chance, abs=1e-12)
+    plain = estimate(model, X, S, cv=folds, scoring=scoring)
+    assert weighted.value != pytest.approx(plain.value, abs=1e-4)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import ConvergenceWarning
+from statsmodels.duration.hazard_regression import PHReg
 
 from veridical._core.errors import InputError
 from veridical.learning import CoxRidge, make_estimator
@@ -156,3 +157,62 @@ def test_a_feature_in_the_order_of_the_events_raises_no_warning_of_numpy():
     assert model.score(X, np.exp(-5 * X[:, 0])) == 1.0
     assert model.coef_[0] > 10
     assert CoxRidge().fit(X, np.exp(-5 * X[:, 0])).coef_[0] < 5
+
+
+# -- strata ----------------------------------------------------------------------------
+
+
+def _strata(n, seed=1):
+    return np.random.default_rng(seed).choice(["north", "south", "west"], n)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_coefficients_with_strata_are_those_of_statsmodels(ties):
+    X, y = survival(120, ties=ties)
+    strata = _strata(120)
+    y["time"] *= np.where(strata == "north", 3.0, 1.0)
+    model = CoxRidge(0, standardize=False).fit(X, y, strata=strata)
+    other = PHReg(y["time"], X, status=y["event"] * 1, ties="efron", strata=strata)
+    np.testing.assert_allclose(model.coef_, other.fit(disp=0).params, rtol=1e-6)
+    plain = CoxRidge(0, standardize=False).fit(X, y)
+    assert np.abs(model.coef_ - plain.coef_).max() > 1e-3
+
+
+def test_one_stratum_is_no_stratum_and_many_are_fits_side_by_side():
+    X, y = survival()
+    whole = CoxRidge(1.0).fit(X, y)
+    one = CoxRidge(1.0).fit(X, y, strata=np.zeros(len(X)))
+    np.testing.assert_array_equal(one.coef_, whole.coef_)
+    assert one.log_likelihood_ == whole.log_likelihood_
+    np.testing.assert_array_equal(
+        one.predict_survival_function(X, True, strata=np.zeros(len(X))),
+        whole.predict_survival_function(X, return_array=True),
+    )
+    # Without coefficients, every stratum has the hazard of its own samples.
+    strata = _strata(len(X))
+    flat = CoxRidge(1e12).fit(X, y, strata=strata)
+    for name in np.unique(strata):
+        own = strata == name
+        alone = CoxRidge(1e12).fit(X[own], y[own])
+        np.testing.assert_allclose(
+            flat.baselines_[name](alone.unique_times_),
+            alone.cum_baseline_hazard_,
+            rtol=1e-6,
+        )
+
+
+def test_strata_are_checked():
+    X, y = survival()
+    strata = _strata(len(X))
+    model = CoxRidge().fit(X, y, strata=strata)
+    with pytest.raises(InputError, match="pass the strata of these samples"):
+        model.predict_survival_function(X)
+    with pytest.raises(InputError, match="'east', which fit did not see"):
+        model.predict_survival_function(X[:2], strata=["east", "north"])
+    with pytest.raises(InputError, match="strata has 3 labels, but X has 90"):
+        CoxRidge().fit(X, y, strata=["a", "b", "c"])
+    with pytest.raises(InputError, match="strata has no label in row 2"):
+        CoxRidge().fit(X, y, strata=["a", "b", None] + ["a"] * 87)
+    with pytest.raises(InputError, match="were not given in fit"):
+        CoxRidge().fit(X, y).predict_survival_function(X, strata=strata)
+    assert not hasattr(model.fit(X, y), "baselines_")

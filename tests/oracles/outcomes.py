@@ -4,6 +4,7 @@ Columns as in :mod:`tests.oracles.selection`; a survival target is a list of pai
 event and a time.
 """
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 from math import exp, inf, nan, sqrt
@@ -182,6 +183,12 @@ def quantiles(y):
 
 def cox(x, y):
     """χ² of the score test at coefficient 0, event by event."""
+    U, V = cox_sums(x, y)
+    return U**2 / V if V else nan
+
+
+def cox_sums(x, y):
+    """Score at coefficient 0 and its variance, event by event."""
     x, U, V = exact(x), Fraction(0), Fraction(0)
     for t in sorted({time for event, time in y if event}):
         risk = [i for i, (_, time) in enumerate(y) if time >= t]
@@ -195,7 +202,7 @@ def cox(x, y):
             V += sum(w * x[i] ** 2 for i, w in weight.items()) / size - mean**2
             U -= mean
         U += sum(x[i] for i in died)
-    return U**2 / V if V else nan
+    return U, V
 
 
 def concordance(x, y):
@@ -209,3 +216,74 @@ def concordance(x, y):
                 found += 1 if v > w else Fraction(v == w, 2)
     C = found / pairs
     return max(C, 1 - C)
+
+
+def neighbor_information(x, y, x_is_category, y_is_category, k=3):
+    """Kraskov's and Ross's mutual information in bits, by loops over all pairs."""
+    known = [i for i, one in enumerate(x) if one is not None]
+    if len(known) < len(x):  # a missing value says nothing
+        if not known:
+            return 0.0
+        parts = [x[i] for i in known], [y[i] for i in known]
+        found = neighbor_information(*parts, x_is_category, y_is_category, k)
+        return found * len(known) / len(x)
+    x, y = [float(one) for one in x], list(y)
+    if x_is_category or y_is_category:
+        labels, values = (x, y) if x_is_category else (y, x)
+        return _ross([float(one) for one in values], labels, k) / math.log(2)
+    return _kraskov(x, [float(one) for one in y], k) / math.log(2)
+
+
+def _digamma(n):
+    return -0.5772156649015329 + math.fsum(1 / i for i in range(1, n))
+
+
+def _nearer(values, i, radius):
+    """Samples at a smaller distance in one variable, or equal, with itself."""
+    return sum(
+        one == values[i] or abs(one - values[i]) < radius * (1 - 1e-10)
+        for one in values
+    )
+
+
+def _kraskov(x, y, k):
+    n = len(x)
+    k = min(k, n - 1)
+    if k < 1 or len(set(x)) == 1 or len(set(y)) == 1:
+        return 0.0
+    largest = [max(map(abs, one)) for one in (x, y)]
+    s_x, s_y = (
+        float(np.std(np.array(one) / most)) * most
+        for one, most in zip((x, y), largest, strict=True)
+    )
+    total = 0.0
+    for i in range(n):
+        distances = sorted(
+            max(abs(x[i] - x[j]) / s_x, abs(y[i] - y[j]) / s_y)
+            for j in range(n)
+            if j != i
+        )
+        radius = distances[k - 1]
+        total += _digamma(_nearer(x, i, radius * s_x))
+        total += _digamma(_nearer(y, i, radius * s_y))
+    return max(0.0, _digamma(n) + _digamma(k) - total / n)
+
+
+def _ross(values, labels, k):
+    used = [i for i, label in enumerate(labels) if labels.count(label) > 1]
+    values, labels = [values[i] for i in used], [labels[i] for i in used]
+    n = len(used)
+    if n == 0 or len(set(values)) == 1:
+        return 0.0
+    total = 0.0
+    for i in range(n):
+        size = labels.count(labels[i])
+        own = min(k, size - 1)
+        distances = sorted(
+            abs(values[i] - values[j])
+            for j in range(n)
+            if j != i and labels[j] == labels[i]
+        )
+        near = _nearer(values, i, distances[own - 1])
+        total += _digamma(own) - _digamma(size) - _digamma(near)
+    return max(0.0, _digamma(n) + total / n)

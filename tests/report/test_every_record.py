@@ -94,7 +94,7 @@ COLUMNS = {
     "Friedman": "selector mean_rank critical_difference pvalue",
     "Calibration": "test nominal rate low high n_simulations accuracy design",
     "NestedCV": "value low high standard_error naive_standard_error cv_value n_samples "
-    "n_folds n_repeats",
+    "n_folds n_repeats n_effective",
 }
 
 

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from scipy import sparse, stats
-from sklearn.feature_selection import RFE
+from sklearn.feature_selection import (
+    RFE,
+    mutual_info_classif,
+    mutual_info_regression,
+)
 from sklearn.linear_model import Ridge
 from sklearn.svm import SVR
+from statsmodels.duration.hazard_regression import PHReg
 from tests.oracles.incremental import UnclearError
+from tests.oracles.outcomes import cox_sums
 from tests.selection.problems import (
     Problem,
     examples,
@@ -23,6 +29,7 @@ from tests.selection.problems import (
 )
 from tests.selection.rows import each_outcome
 
+import veridical
 from veridical._core.errors import InputError
 from veridical.learning import CoxRidge
 from veridical.selection import (
@@ -70,6 +77,124 @@ def assert_many_is_the_loop(row, problem, sets):
     for rows, order in zip(sets, orders, strict=True):
         alone = row.make(problem).fit(problem.X[rows], problem.y[rows])
         assert order.tolist() == alone.order_.tolist()
+
+
+# -- information by nearest neighbours -------------------------------------------------
+
+
+@pytest.mark.parametrize("n_neighbors", [1, 3, 8])
+def test_information_is_that_of_scikit_learn(n_neighbors):
+    """In bits; its noise of 1e-10 moves no neighbour of these values."""
+    rng = np.random.default_rng(n_neighbors)
+    X = rng.normal(size=(150, 6))
+    X[:, 5] = rng.integers(0, 4, 150)
+    y = np.abs(X[:, 1]) + 0.3 * X[:, 5] + 0.1 * rng.normal(size=150)
+    discrete = np.arange(6) == 5
+    options = {"discrete_features": discrete, "n_neighbors": n_neighbors}
+    ours = InformationGain(
+        1,
+        estimate="neighbors",
+        n_neighbors=n_neighbors,
+        categorical_features=discrete,
+    )
+    theirs = mutual_info_regression(X, y, random_state=0, **options)
+    np.testing.assert_allclose(ours.fit(X, y).scores_ * np.log(2), theirs, atol=1e-10)
+    classes = np.digitize(y, [0.6, 1.2])
+    theirs = mutual_info_classif(X, classes, random_state=0, **options)
+    found = ours.fit(X, classes).scores_ * np.log(2)
+    np.testing.assert_allclose(found, theirs, atol=1e-10)
+
+
+def test_information_of_normal_numbers_is_known():
+    """Two normal numbers of correlation r share −log2(1 − r²) / 2 bits."""
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=4000)
+    r = np.array([0.0, 0.5, 0.9])
+    X = r * y[:, None] + np.sqrt(1 - r**2) * rng.normal(size=(4000, 3))
+    found = InformationGain(1, estimate="neighbors").fit(X, y)
+    np.testing.assert_allclose(found.scores_, -np.log2(1 - r**2) / 2, atol=0.05)
+    assert found.estimate_ == "distances to 3 nearest neighbours"
+
+
+def test_the_estimate_of_information_is_checked_and_said():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = X[:, 0] + 0.1
+    with pytest.raises(InputError, match="must be 'intervals' or 'neighbors'"):
+        InformationGain(1, estimate="knn").fit(X, y)
+    with pytest.raises(InputError, match="n_neighbors=0 must be a whole number"):
+        InformationGain(1, estimate="neighbors", n_neighbors=0).fit(X, y)
+    said = InformationGain(1).fit(X, y).estimate_
+    assert said.endswith("the target in 4 intervals of equal frequency")
+    page = veridical.select(InformationGain(1), X, y, estimator="ridge", random_state=0)
+    assert page.settings["information"] == said
+
+
+# -- strata of the Cox score test ------------------------------------------------------
+
+
+@given(seed=seeds, whole=st.booleans())
+@examples(8)
+def test_score_tests_add_up_over_strata(seed, whole):
+    """U and V of each stratum alone, event by event, are summed."""
+    rng = np.random.default_rng(seed)
+    X = np.round(rng.normal(size=(24, 3)), 1)
+    y, strata = survival(rng, X[:, 0], grid=True), rng.integers(0, 3, 24)
+    weights = rng.integers(0, 3, 24) if whole else np.ones(24, dtype=int)
+    rows = np.repeat(np.arange(24), weights)
+    assume(y["event"][rows].any())
+    U, V = np.zeros((2, 3))
+    for stratum in np.unique(strata[rows]):
+        own = rows[strata[rows] == stratum]
+        for j in range(3):
+            u, v = cox_sums(X[own, j].tolist(), y[own].tolist())
+            U[j], V[j] = U[j] + float(u), V[j] + float(v)
+    assume((V > 1e-9).all())
+    found = CoxScore(1).fit(X, y, weights, strata=strata)
+    np.testing.assert_allclose(found.scores_, U**2 / V, rtol=1e-9, atol=1e-12)
+
+
+def test_score_tests_with_strata_are_those_of_statsmodels():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    strata = rng.choice(["a", "b"], 80)
+    y = survival(rng, X[:, 1], grid=True)
+    zero = np.zeros(1)
+    wanted = []
+    for x in X.T:
+        model = PHReg(
+            y["time"], x[:, None], status=y["event"] * 1, ties="efron", strata=strata
+        )
+        wanted.append((model.score(zero) ** 2 / -model.hessian(zero)[0])[0])
+    found = CoxScore(1).fit(X, y, strata=strata)
+    np.testing.assert_allclose(found.scores_, wanted, rtol=1e-9)
+
+
+def test_many_training_sets_with_strata_are_the_loop():
+    rng = np.random.default_rng(4)
+    X, strata = rng.normal(size=(60, 8)), rng.integers(0, 3, 60)
+    y = survival(rng, X[:, 1])
+    sets = [rng.choice(60, 50) for _ in range(5)] + [np.arange(60)]
+    orders = CoxScore(1).rank_many(X, y, sets, strata=strata)
+    for rows, order in zip(sets, orders, strict=True):
+        alone = CoxScore(1).fit(X[rows], y[rows], strata=strata[rows])
+        assert order.tolist() == alone.order_.tolist()
+    one = CoxScore(1).fit(X, y, strata=np.zeros(60))
+    np.testing.assert_array_equal(one.scores_, CoxScore(1).fit(X, y).scores_)
+
+
+def test_strata_remove_what_hospitals_differ_in():
+    """Times, and a feature, that differ between hospitals and not within them."""
+    rng = np.random.default_rng(5)
+    site = np.repeat([0, 1], 150)
+    X = rng.normal(size=(300, 2))
+    X[:, 1] += 2 * site
+    y = np.empty(300, dtype=[("event", bool), ("time", float)])
+    y["event"] = rng.random(300) < 0.8
+    y["time"] = rng.exponential(np.where(site == 0, 1.0, 6.0) * np.exp(-0.4 * X[:, 0]))
+    assert CoxScore(1).fit(X, y).order_[0] == 1
+    stratified = CoxScore(1).fit(X, y, strata=site)
+    assert stratified.order_[0] == 0
+    assert stratified.pvalues_[1] > 0.01
 
 
 # -- oracles -------------------------------------------------------------------------

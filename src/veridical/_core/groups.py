@@ -90,6 +90,31 @@ def read_groups(groups: Any, n_samples: int, name: str = "groups") -> Groups | N
     return Groups(codes, names, inner.astype(np.intp) if len(coded) > 1 else None)
 
 
+def read_strata(strata: Any, n_samples: int) -> tuple[IntArray, NDArray[Any]]:
+    """Check strata, number them from 0 on, and return how they are called.
+
+    Parameters
+    ----------
+    strata : array-like of shape (n_samples,)
+        A label for every sample, text or numbers.
+    n_samples : int
+        Number of samples.
+
+    Examples
+    --------
+    >>> codes, names = read_strata(["b", "a", "b"], 3)
+    >>> codes.tolist(), names.tolist()
+    ([0, 1, 0], ['b', 'a'])
+    """
+    columns = _columns_of(strata, n_samples, "strata")
+    if len(columns) > 1:
+        raise InputError(
+            f"strata has {len(columns)} columns; give one label for each sample, such "
+            "as site and sex in one text."
+        )
+    return _number(columns[0], "strata")
+
+
 def _columns_of(groups: Any, n_samples: int, name: str) -> list[Any]:
     if hasattr(groups, "__dataframe__") or hasattr(groups, "columns"):
         frame = nw.from_native(groups, eager_only=True)

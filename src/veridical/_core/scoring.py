@@ -130,7 +130,9 @@ def pool_outputs(outputs: Sequence[Outputs]) -> Outputs:
     return Outputs(codes, proba, decision)
 
 
-def observed_of(target: Target, test: Any, train: Any) -> Any:
+def observed_of(
+    target: Target, test: Any, train: Any, weights: FloatArray | None = None
+) -> Any:
     """Return the true outcome of test samples, as scores take it.
 
     Parameters
@@ -139,12 +141,17 @@ def observed_of(target: Target, test: Any, train: Any) -> Any:
         Of all samples.
     test, train : int arrays
         The rows; times of training samples say how many are not yet censored.
+    weights : array of shape (n_samples,), optional
+        Of all samples.
     """
     if isinstance(target, Classes):
         return target.codes[test]
     if isinstance(target, Numbers):
         return target.values[test]
-    return Observed(target.take(test), target.take(train))
+    learned, tested = target.take(train), target.take(test)
+    if weights is None:
+        return Observed(tested, learned)
+    return Observed(tested, learned, weights[test], weights[train])
 
 
 def pool_targets(targets: Sequence[Any]) -> Any:
@@ -554,15 +561,18 @@ def _mean_absolute(
 def _median_absolute(
     y: FloatArray, predicted: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    errors = np.abs(y - predicted)
+    return _median(np.abs(y - predicted), w)
+
+
+def _median(values: FloatArray, w: FloatArray | None) -> float:
     if w is None:
-        return float(np.median(errors))
-    order = np.argsort(errors[w > 0], kind="stable")
-    errors, upto = errors[w > 0][order], np.cumsum(w[w > 0][order])
-    # The middle of the repeated errors; of an even number, between the middle two.
+        return float(np.median(values))
+    order = np.argsort(values[w > 0], kind="stable")
+    values, upto = values[w > 0][order], np.cumsum(w[w > 0][order])
+    # The middle of the repeated values; of an even number, between the middle two.
     first = np.searchsorted(upto, upto[-1] / 2, "left")
     second = np.searchsorted(upto, upto[-1] / 2, "right")
-    return float((errors[first] + errors[second]) / 2)
+    return float((values[first] + values[second]) / 2)
 
 
 def _pearson(
@@ -595,46 +605,38 @@ def _ranks(values: FloatArray, w: FloatArray | None) -> FloatArray:
     return (np.cumsum(sums) - sums / 2 + 0.5)[place]
 
 
-# -- scores of survival ----------------------------------------------------------------
+# -- scores of survival, whose outcomes hold the weights -------------------------------
 
 
 def _harrell(
     y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return harrell(_unweighted(y, w), risk)
+    return harrell(y, risk)
 
 
 def _uno(
     y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return uno(_unweighted(y, w), risk)
+    return uno(y, risk)
 
 
 def _time_dependent_auc(
     y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return time_dependent_auc(_unweighted(y, w), risk)
+    return time_dependent_auc(y, risk)
 
 
 def _integrated_brier(
     y: Observed, S: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
-    return integrated_brier(_unweighted(y, w), S)
-
-
-def _unweighted(y: Observed, w: FloatArray | None) -> Observed:
-    if w is not None:
-        raise InputError(
-            "Scores of survival times take no sample_weight; leave it out, or repeat "
-            "samples and pass them as groups."
-        )
-    return y
+    return integrated_brier(y, S)
 
 
 # -- the table of scores ---------------------------------------------------------------
 
 Chance = Callable[[FloatArray, int], float]
 Compute = Callable[[Any, Any, int, int, FloatArray | None], float]
+Guess = Callable[[Any, FloatArray | None], float]
 
 
 @dataclass(frozen=True, eq=False)
@@ -673,7 +675,8 @@ class Score(_NamedScore):
     kind : {"classes", "numbers", "survival"} or None
         The kind of target that it is for; None is any.
     guess : callable, optional
-        ``guess(target)`` is what guessing reaches on numbers or survival times.
+        ``guess(target, weights)`` is what guessing reaches on numbers or survival
+        times.
     """
 
     name: str
@@ -693,7 +696,7 @@ class Score(_NamedScore):
     positive: Any = None
     threshold: float | None = None
     kind: Kind | None = "classes"
-    guess: Callable[[Any], float] | None = None
+    guess: Guess | None = None
 
     def place_of_positive(self, classes: NDArray[Any]) -> int:
         """Return the place of the positive class among the sorted classes."""
@@ -760,7 +763,7 @@ class Score(_NamedScore):
             counts = _counts(target.codes, len(target.classes), weights)
             return self.info(target.classes, counts / counts.sum(), averaging)
         found = self.info(np.empty(0), None, averaging)
-        chance = None if self.guess is None else float(self.guess(target))
+        chance = None if self.guess is None else float(self.guess(target, weights))
         return replace(found, chance=chance)
 
     def response(self, estimator: Any) -> str | None:
@@ -920,29 +923,31 @@ def _gini(shares: FloatArray, k: int) -> float:
     return whole / 2 if len(shares) == 2 else whole
 
 
-def _mean_of_target(target: Numbers) -> FloatArray:
-    return np.full(len(target), target.values.mean())
-
-
-def _guess_by_mean(compute: Compute) -> Callable[[Any], float]:
+def _guess_by_mean(compute: Compute) -> Guess:
     """Score the mean of all numbers as the prediction of each."""
-    return lambda target: compute(target.values, _mean_of_target(target), 0, 0, None)
+
+    def guess(target: Numbers, w: FloatArray | None) -> float:
+        mean = np.full(len(target), weighted_mean(target.values, w))
+        return compute(target.values, mean, 0, 0, w)
+
+    return guess
 
 
-def _guess_by_median(target: Numbers) -> float:
-    return float(np.mean(np.abs(target.values - np.median(target.values))))
+def _guess_by_median(target: Numbers, w: FloatArray | None) -> float:
+    median = np.full(len(target), _median(target.values, w))
+    return _mean_absolute(target.values, median, 0, 0, w)
 
 
-def _guess_no_relation(target: Any) -> float:
+def _guess_no_relation(target: Any, w: FloatArray | None) -> float:
     return 0.0
 
 
-def _guess_no_order(target: Any) -> float:
+def _guess_no_order(target: Any, w: FloatArray | None) -> float:
     return 0.5
 
 
-def _guess_without_features(target: Survival) -> float:
-    return without_features(target)
+def _guess_without_features(target: Survival, w: FloatArray | None) -> float:
+    return without_features(target, w)
 
 
 _NUMBERS: dict[str, Any] = {"kind": "numbers"}

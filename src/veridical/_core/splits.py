@@ -387,6 +387,90 @@ class CrossValidation:
 
 
 @dataclass(frozen=True)
+class PurgedKFold:
+    """Test consecutive samples; leave their neighbours in time out of training.
+
+    Samples must be in the order of time. Each fold is a stretch of them. Neighbours in
+    time are alike, and outcomes that take a while overlap: training samples near the
+    test samples would know part of the answer, so they are left out.
+
+    Parameters
+    ----------
+    n_folds : int, default=10
+        Number of folds.
+    gap : int, default=0
+        Number of samples on either side of a fold that training leaves out (the purge).
+    embargo : int, default=0
+        Number of further samples after a fold that training leaves out: what follows
+        the test samples may still depend on them.
+
+    Notes
+    -----
+    Unlike scikit-learn's ``TimeSeriesSplit``, every sample is tested once, and
+    training samples lie before and after the fold. So use it to compare methods and to
+    measure accuracy where the process does not drift; if the model will always be used
+    on later samples, ``TimeSeriesSplit(gap=)`` is what happens in use.
+
+    Where there are groups, training samples of groups that are tested are left out too.
+
+    References
+    ----------
+    .. [1] M. López de Prado, "Advances in Financial Machine Learning", Wiley 2018,
+       chapter 7.
+
+    Examples
+    --------
+    >>> from veridical.evaluation import PurgedKFold
+    >>> for train, test in PurgedKFold(3, gap=1, embargo=1).split([0, 1] * 4):
+    ...     print(train.tolist(), test.tolist())
+    [5, 6, 7] [0, 1, 2]
+    [0, 1] [3, 4, 5]
+    [0, 1, 2, 3, 4] [6, 7]
+    """
+
+    n_folds: int = 10
+    gap: int = 0
+    embargo: int = 0
+
+    def __post_init__(self) -> None:
+        check_count("n_folds", self.n_folds, 2)
+        check_count("gap", self.gap, 0)
+        check_count("embargo", self.embargo, 0)
+
+    def split(
+        self, y: Any, random_state: Any = None, groups: IntArray | None = None
+    ) -> list[Split]:
+        """Return the training and test rows of every fold; nothing is random."""
+        n = len(y)
+        if self.n_folds > n:
+            raise InputError(
+                f"{self.n_folds} folds cannot be made of {n} samples; use at most {n}."
+            )
+        rows = np.arange(n)
+        splits = []
+        for test in np.array_split(rows, self.n_folds):
+            first = int(test[0]) - self.gap
+            last = int(test[-1]) + self.gap + self.embargo
+            train = rows[(rows < first) | (rows > last)]
+            if not train.size:
+                raise InputError(
+                    f"gap={self.gap} and embargo={self.embargo} leave no training "
+                    f"sample for the fold of rows {test[0]} to {test[-1]} of {n}; use "
+                    "a smaller gap, or other folds."
+                )
+            split = read_split((train, test), n)
+            splits.append(split if groups is None else _purge(split, groups))
+        return splits
+
+    def describe(self) -> str:
+        """Describe the method in words."""
+        said = f"purged {self.n_folds}-fold cross-validation in the order of samples"
+        if self.gap:
+            said += f", gap {self.gap}"
+        return f"{said}, embargo {self.embargo}" if self.embargo else said
+
+
+@dataclass(frozen=True)
 class LeaveOut:
     """Leave k samples out at a time: all samples, in ⌈n/k⌉ random sets.
 

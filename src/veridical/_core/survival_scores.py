@@ -12,7 +12,8 @@ G       Kaplan-Meier estimate of being not yet censored, from a training
 ======  ===============================================================  =============
 
 Where the training set says nothing about censoring (G = 0, after its last time), a
-sample has no weight.
+sample has no weight. A sample that counts 3 is worth three equal samples everywhere: in
+G, in pairs, in means and in the times at which scores look.
 
 References
 ----------
@@ -67,7 +68,11 @@ class Steps:
 
 
 def kaplan_meier(
-    time: FloatArray, event: BoolArray, *, of_censoring: bool = False
+    time: FloatArray,
+    event: BoolArray,
+    counts: FloatArray | None = None,
+    *,
+    of_censoring: bool = False,
 ) -> Steps:
     """Estimate the share of samples without the event over time.
 
@@ -75,6 +80,8 @@ def kaplan_meier(
     ----------
     time, event : array of shape (n,)
         The sample.
+    counts : array of shape (n,), optional
+        What each sample counts, by default 1.
     of_censoring : bool, default=False
         Whether to estimate the share not yet censored instead. A sample with an event
         can no longer be censored at the same time.
@@ -94,9 +101,10 @@ def kaplan_meier(
     [1.0, 0.5, 0.5, 0.5]
     """
     times, place = np.unique(time, return_inverse=True)
-    n_events = np.bincount(place, weights=event, minlength=times.size)
-    n_here = np.bincount(place, minlength=times.size)
-    at_risk = len(time) - np.append(0, np.cumsum(n_here)[:-1])
+    counts = np.ones(len(time)) if counts is None else counts
+    n_events = np.bincount(place, weights=event * counts, minlength=times.size)
+    n_here = np.bincount(place, weights=counts, minlength=times.size)
+    at_risk = counts.sum() - np.append(0, np.cumsum(n_here)[:-1])
     lost = n_events
     if of_censoring:
         lost, at_risk = n_here - n_events, at_risk - n_events
@@ -113,10 +121,14 @@ class Observed:
     ----------
     test, train : Survival
         The outcomes.
+    counts, train_counts : float array, optional
+        What each test and training sample counts (its sample weight), by default 1.
     """
 
     test: Survival
     train: Survival
+    counts: FloatArray | None = None
+    train_counts: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.test)
@@ -124,38 +136,60 @@ class Observed:
     @cached_property
     def not_censored(self) -> Steps:
         """The share of training samples that are not yet censored, over time."""
-        return kaplan_meier(self.train.time, self.train.event, of_censoring=True)
+        return kaplan_meier(
+            self.train.time, self.train.event, self.train_counts, of_censoring=True
+        )
 
     @cached_property
     def weights(self) -> FloatArray:
-        """Weight of each test sample: 1 / G(t) of an event, 0 where censored."""
+        """Weight for censoring: 1 / G(t) of an event, 0 where censored."""
         share = self.not_censored(self.test.time)
         known = self.test.event & (share > 0) & (self.test.time <= self._last)
         return np.where(known, 1 / np.where(share > 0, share, 1.0), 0.0)
 
     @property
     def _last(self) -> float:
-        return float(self.train.time.max())
+        counts = self.train_counts
+        return float(
+            (self.train.time if counts is None else self.train.time[counts > 0]).max()
+        )
 
     @cached_property
     def times(self) -> FloatArray:
         """Times at which probabilities are scored, see `score_times`."""
-        return score_times(self.train)
+        return score_times(self.train, self.train_counts)
 
 
-def score_times(train: Survival) -> FloatArray:
+def score_times(train: Survival, counts: FloatArray | None = None) -> FloatArray:
     """Return the times at which scores look: between the early and the late events.
 
-    They are 25 times from the 10 % to the 90 % quantile of the times of the events in a
-    training set, equally far apart.
+    They are 25 times, equally far apart, from the first time by which 10 % of the
+    events of a training set were seen, to the first by which 90 % were.
+
+    Examples
+    --------
+    >>> train = Survival(np.arange(1.0, 21.0), np.ones(20, dtype=bool))
+    >>> score_times(train)[[0, -1]].tolist()
+    [2.0, 18.0]
+    >>> score_times(train, np.arange(20.0) < 10)[[0, -1]].tolist()
+    [1.0, 9.0]
     """
-    events = train.time[train.event] if train.event.any() else train.time
-    low, high = np.quantile(events, (_EARLIEST, _LATEST))
+    counts = np.ones(len(train)) if counts is None else counts.astype(np.float64)
+    used = train.event & (counts > 0)
+    if not used.any():
+        used = counts > 0
+    order = np.flatnonzero(used)[np.argsort(train.time[used], kind="stable")]
+    seen = np.cumsum(counts[order])
+    wanted = seen[-1] * np.array([_EARLIEST, _LATEST]) * (1 - 1e-12)  # up to rounding
+    low, high = train.time[order][np.searchsorted(seen, wanted)]
     return np.linspace(low, high, _N_TIMES) if high > low else np.array([low])
 
 
 def concordance(
-    test: Survival, risk: FloatArray, weights: FloatArray | None = None
+    test: Survival,
+    risk: FloatArray,
+    weights: FloatArray | None = None,
+    counts: FloatArray | None = None,
 ) -> float:
     """Compute the share of comparable pairs whose risks are in the right order.
 
@@ -171,6 +205,8 @@ def concordance(
     weights : array of shape (n,), optional
         Weight of a pair by the sample with the event; 1 by default, which is Harrell's
         concordance.
+    counts : array of shape (n,), optional
+        What each sample counts, by default 1; a pair counts the product.
 
     Returns
     -------
@@ -178,6 +214,7 @@ def concordance(
         NaN without a comparable pair.
     """
     time, event = test.time, test.event
+    counts = np.ones(len(time)) if counts is None else counts
     right = total = 0.0
     cases = np.flatnonzero(event)
     step = max(1, _PAIRS // max(len(time), 1))
@@ -186,20 +223,22 @@ def concordance(
         comparable = (time > time[some]) | ((time == time[some]) & ~event)
         higher = comparable & (risk < risk[some])
         tied = comparable & (risk == risk[some])
-        weight = np.ones(len(some)) if weights is None else weights[some[:, 0]]
-        right += float(weight @ (higher.sum(axis=1) + 0.5 * tied.sum(axis=1)))
-        total += float(weight @ comparable.sum(axis=1))
+        weight = counts[some[:, 0]]
+        if weights is not None:
+            weight = weight * weights[some[:, 0]]
+        right += float(weight @ (higher @ counts + 0.5 * (tied @ counts)))
+        total += float(weight @ (comparable @ counts))
     return right / total if total > 0 else math.nan
 
 
 def harrell(y: Observed, risk: FloatArray) -> float:
     """Compute Harrell's concordance."""
-    return concordance(y.test, risk)
+    return concordance(y.test, risk, counts=y.counts)
 
 
 def uno(y: Observed, risk: FloatArray) -> float:
     """Compute Uno's concordance: pairs count by the squared weight of the event."""
-    return concordance(y.test, risk, y.weights**2)
+    return concordance(y.test, risk, y.weights**2, y.counts)
 
 
 def brier_scores(y: Observed, S: FloatArray, times: FloatArray) -> FloatArray:
@@ -219,7 +258,7 @@ def brier_scores(y: Observed, S: FloatArray, times: FloatArray) -> FloatArray:
     still = np.where(share > 0, 1 / np.where(share > 0, share, 1.0), 0.0)
     died = y.weights[:, None] * (time <= times) * S**2
     alive = (time > times) * still * (1 - S) ** 2
-    return np.asarray((died + alive).mean(axis=0))
+    return np.asarray(np.average(died + alive, axis=0, weights=y.counts))
 
 
 def integrated_brier(
@@ -244,7 +283,7 @@ def time_dependent_auc(
     """
     times = y.times if times is None else times
     areas = np.array([_auc_at(y, risk, t) for t in times])
-    alive = kaplan_meier(y.test.time, y.test.event)(times)
+    alive = kaplan_meier(y.test.time, y.test.event, y.counts)(times)
     weight = -np.diff(np.append(1.0, alive))
     known = ~np.isnan(areas)
     if not weight[known].sum() > 0:
@@ -253,21 +292,24 @@ def time_dependent_auc(
 
 
 def _auc_at(y: Observed, risk: FloatArray, t: float) -> float:
-    controls = np.sort(risk[y.test.time > t])
+    counts = np.ones(len(y)) if y.counts is None else y.counts
+    controls = np.flatnonzero(y.test.time > t)
+    controls = controls[np.argsort(risk[controls], kind="stable")]
     cases = (y.test.time <= t) & (y.weights > 0)
-    weight = y.weights[cases]
-    if not controls.size or not weight.size:
+    weight = y.weights[cases] * counts[cases]
+    passed = np.append(0.0, np.cumsum(counts[controls]))
+    if not passed[-1] > 0 or not weight.sum() > 0:
         return math.nan
-    below = np.searchsorted(controls, risk[cases], "left")
-    below_or_tied = np.searchsorted(controls, risk[cases], "right")
-    above = weight @ (below + below_or_tied) / 2
-    return float(above / (weight.sum() * controls.size))
+    below = np.searchsorted(risk[controls], risk[cases], "left")
+    below_or_tied = np.searchsorted(risk[controls], risk[cases], "right")
+    above = weight @ (passed[below] + passed[below_or_tied]) / 2
+    return float(above / (weight.sum() * passed[-1]))
 
 
-def without_features(target: Survival) -> float:
+def without_features(target: Survival, counts: FloatArray | None = None) -> float:
     """Return the integrated Brier score of the Kaplan-Meier estimate of all samples."""
-    y = Observed(target, target)
-    S = kaplan_meier(target.time, target.event)(y.times)
+    y = Observed(target, target, counts, counts)
+    S = kaplan_meier(target.time, target.event, counts)(y.times)
     return integrated_brier(y, np.broadcast_to(S, (len(y), len(y.times))))
 
 
@@ -278,4 +320,6 @@ def pool_observed(parts: list[Observed]) -> Observed:
     """
     labels: NDArray[np.void] = np.concatenate([one.test.labels for one in parts])
     whole = Survival(labels["time"], labels["event"])
-    return Observed(whole, whole)
+    found = [one.counts for one in parts if one.counts is not None]
+    counts = np.concatenate(found) if found else None
+    return Observed(whole, whole, counts, counts)

@@ -72,6 +72,9 @@ class Table:
         Sample weights: a sample of weight 3 counts as three equal samples.
     blocks : Blocks, optional
         Batch and covariates, for which features are corrected on every training set.
+    strata : int array of shape (n_samples,), optional
+        Samples within which survival times are compared by score tests of Cox models;
+        each stratum has a hazard of its own.
     name : str, default="X"
         Display name.
     """
@@ -87,6 +90,7 @@ class Table:
         group_names: NDArray[Any] | None = None,
         weights: FloatArray | None = None,
         blocks: Blocks | None = None,
+        strata: IntArray | None = None,
         name: str = "X",
     ) -> None:
         if features is not None:
@@ -98,6 +102,7 @@ class Table:
         self.group_names = group_names
         self.weights = weights
         self.blocks = blocks
+        self.strata = strata
         self.name = name
 
     @classmethod
@@ -128,6 +133,7 @@ class Table:
             "group_names": self.group_names,
             "weights": self.weights,
             "blocks": self.blocks,
+            "strata": self.strata,
             "name": self.name,
         }
         return Table(**{**kept, **changes})
@@ -311,6 +317,7 @@ class Table:
             group_names=_names_left(self.group_names, self.groups, rows),
             weights=None if self.weights is None else self.weights[rows],
             blocks=None if self.blocks is None else self.blocks.take(places),
+            strata=None if self.strata is None else self.strata[rows],
         )
 
     def corrected(self, train: IntArray, test: IntArray | None = None) -> Table:

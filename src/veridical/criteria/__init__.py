@@ -9,7 +9,11 @@ from veridical.criteria.anova import (
     CorrelationRelevance,
     VarianceRelevance,
 )
-from veridical.criteria.information import InformationRelevance, UncertaintyRelevance
+from veridical.criteria.information import (
+    InformationRelevance,
+    NeighborInformation,
+    UncertaintyRelevance,
+)
 from veridical.criteria.protocols import (
     PermutedRelevance,
     QuickRelevance,
@@ -29,6 +33,7 @@ __all__ = [
     "CoxRelevance",
     "InformationRelevance",
     "MultiSurfRelevance",
+    "NeighborInformation",
     "PermutedRelevance",
     "QuickRelevance",
     "RegressionReliefRelevance",

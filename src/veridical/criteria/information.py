@@ -1,7 +1,8 @@
 """Relevance in bits: information gain and symmetrical uncertainty.
 
 A target of numbers is cut into intervals that hold about the same number of training
-samples. These intervals are its classes, in every training set anew.
+samples. These intervals are its classes, in every training set anew. Or nothing is cut,
+and the information is estimated from distances to nearest neighbours.
 """
 
 from __future__ import annotations
@@ -22,6 +23,11 @@ from veridical.kernels.mdl import (
     block_categorical_gains,
     block_gains,
     column_cuts,
+)
+from veridical.kernels.mutual_information import (
+    digamma_table,
+    information_of_classes,
+    information_of_numbers,
 )
 from veridical.kernels.sorting import sort_rows
 from veridical.kernels.tables import uncertainty_with, xlogx_table
@@ -239,6 +245,82 @@ class InformationRelevance:
         return permuted_gains(
             data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
         )[0]
+
+
+@dataclass(frozen=True)
+class NeighborInformation:
+    """Mutual information in bits by nearest neighbours, of values that are not cut.
+
+    See `veridical.kernels.mutual_information`. A categorical feature and a target of
+    classes are counted. Samples whose value is missing are left out, and the
+    information in the others is multiplied by their share.
+    """
+
+    n_neighbors: int = 3
+    rtol: float = 0.0
+    atol: float = 1e-12
+
+    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
+        """Return the information in bits."""
+        counts = sets.counts.astype(np.int64)
+        psi = digamma_table(int(counts.sum(axis=1).max()))
+        result = np.empty((len(sets), data.values.shape[1]))
+        y = data.y if data.kind == "classes" else _scaled(data.as_numbers.values)
+        by_target = None if data.kind == "classes" else np.argsort(y, kind="stable")
+
+        def estimate(x: FloatArray, order: IntArray, w: IntArray) -> float:
+            """Of a numeric feature, whose rows are sorted with missing values last."""
+            rows = order[w[order] > 0]
+            if by_target is None:
+                return information_of_classes(
+                    x[rows], y[rows], w[rows], data.n_classes, self.n_neighbors, psi
+                )
+            up = by_target[(w[by_target] > 0) & ~np.isnan(x[by_target])]
+            return information_of_numbers(
+                x[rows], y[rows], w[rows], y[up], w[up], self.n_neighbors, psi
+            )
+
+        def of_categories(x: FloatArray, w: IntArray) -> float:
+            """Of a categorical feature with a target of numbers."""
+            assert by_target is not None
+            up = by_target[(w[by_target] > 0) & ~np.isnan(x[by_target])]
+            codes = x[up].astype(np.intp)
+            n_codes = int(codes.max(initial=0)) + 1
+            return information_of_classes(
+                y[up], codes, w[up], n_codes, self.n_neighbors, psi
+            )
+
+        def work(lo: int, hi: int, block: FloatArray) -> None:
+            sorted_rows = sort_rows(block).astype(np.intp)
+            for place, j in enumerate(range(lo, hi)):
+                if data.categorical[j] and by_target is None:
+                    continue
+                known = ~np.isnan(block[place])
+                x, order = _scaled(block[place]), sorted_rows[place]
+                order = order[known[order]]
+                for s, w in enumerate(counts):
+                    n_known = int(w[known].sum())
+                    if not n_known:
+                        result[s, j] = 0.0
+                        continue
+                    found = (
+                        of_categories(block[place], w)
+                        if data.categorical[j]
+                        else estimate(x, order, w)
+                    )
+                    result[s, j] = found / np.log(2) * (n_known / w.sum())
+
+        map_blocks(work, data.values, n_threads)
+        if by_target is None and data.categorical.any():
+            columns = np.flatnonzero(data.categorical)
+            result[:, columns] = gains(data.permute(columns), sets, n_threads)[0]
+        return result
+
+
+def _scaled(values: FloatArray) -> FloatArray:
+    """Divide by a power of two, which is exact, so that no square overflows."""
+    largest = np.nanmax(np.abs(values), initial=0.0)
+    return values if largest == 0 else np.ldexp(values, -np.frexp(largest)[1])
 
 
 class UncertaintyRelevance(InformationRelevance):

@@ -57,7 +57,7 @@ def cox_scores(
     tables = []
     for s in range(len(sets)):
         risk_sets = RiskSets.build(
-            target.time, target.event, sets.counts[s], _copies(sets, s)
+            target.time, target.event, sets.counts[s], _copies(sets, s), data.strata
         )
         tables.append(risk_sets.to_table(risk_sets.hazards(risk_sets.weight)))
     U, V = np.empty((2, len(sets), data.values.shape[1]))

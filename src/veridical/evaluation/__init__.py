@@ -9,6 +9,7 @@ from veridical._core.splits import (
     Holdout,
     LeaveOut,
     Method,
+    PurgedKFold,
     RandomSubsampling,
     Resubstitution,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "Method",
     "NestedCV",
     "Procedure",
+    "PurgedKFold",
     "RandomSubsampling",
     "Ranked",
     "Resubstitution",

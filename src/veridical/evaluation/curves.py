@@ -113,11 +113,12 @@ def _rates(
 ) -> tuple[FloatArray, FloatArray]:
     """Sum the positive and the negative samples above each different value."""
     order = np.argsort(-values, kind="stable")
-    ends = np.flatnonzero(np.r_[np.diff(values[order]) != 0, True])
+    ordered, hit = values[order], positive[order]
+    ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
     w = np.ones(len(values)) if weights is None else weights[order]
-    found = np.cumsum(w * positive[order])[ends]
-    false = np.cumsum(w * ~positive[order])[ends]
-    return np.r_[0.0, found], np.r_[0.0, false]
+    sums = np.zeros((2, len(ends) + 1))
+    sums[:, 1:] = np.cumsum([w * hit, w * ~hit], axis=1)[:, ends]
+    return sums[0], sums[1]
 
 
 def roc_at(
@@ -127,7 +128,7 @@ def roc_at(
     found, false = _rates(positive, values, weights)
     tpr, fpr = found / max(found[-1], 1e-300), false / max(false[-1], 1e-300)
     # At a vertical step, the top of it.
-    last = np.r_[np.diff(fpr) > 0, True]
+    last = np.append(fpr[1:] > fpr[:-1], True)
     return np.interp(PLACES, fpr[last], tpr[last])
 
 
@@ -148,13 +149,10 @@ def _average(rows: Sequence[FloatArray], share: float) -> tuple[Interval, ...]:
     if not rows:
         return ()
     stacked = np.stack(rows)
-    result = []
-    for column in stacked.T:
-        mean = float(column.mean())
-        reach = t_half_width(column, share) if len(column) > 2 else 0.0
-        low, high = max(0.0, mean - reach), min(1.0, mean + reach)
-        result.append(Interval(mean, low, high))
-    return tuple(result)
+    mean = stacked.mean(axis=0)
+    reach = t_half_width(stacked, share) if len(rows) > 2 else np.zeros_like(mean)
+    bounds = np.maximum(0.0, mean - reach), np.minimum(1.0, mean + reach)
+    return tuple(Interval(*one) for one in np.column_stack([mean, *bounds]).tolist())
 
 
 def calibrate_logits(

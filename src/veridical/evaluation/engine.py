@@ -452,7 +452,10 @@ def evaluate_table(
             applied = _apply_all(procedures, table, splits, rankings, apply, run)
             predicted = [[] for _ in procedures]
             by_model = [{} for _ in procedures]
-    targets = [observed_of(table.target, split.test, split.train) for split in splits]
+    targets = [
+        observed_of(table.target, split.test, split.train, table.weights)
+        for split in splits
+    ]
     weights = None
     if table.weights is not None:
         weights = [table.weights[split.test] for split in splits]

@@ -383,6 +383,7 @@ def accuracy_of_hits(
     *,
     random_state: int,
     table: Table | None = None,
+    with_coverage: bool = True,
 ) -> Estimate:
     """Make an estimate from predictions that were made elsewhere.
 
@@ -400,6 +401,8 @@ def accuracy_of_hits(
         The seed of the splits.
     table : Table, optional
         The samples, whose groups and weights count.
+    with_coverage : bool, default=True
+        Whether to look up how often such intervals have covered the truth.
 
     Returns
     -------
@@ -417,7 +420,10 @@ def accuracy_of_hits(
             np.concatenate(hits), None if weights is None else weights[tested]
         )
     )
-    if table is None or (table.groups is None and table.weights is None):
+    measured: Mapping[str, Coverage] = {}
+    if not with_coverage:
+        pass
+    elif table is None or (table.groups is None and table.weights is None):
         measured = coverage_of(splits, situation._replace(accuracy=value))
     else:
         measured = coverages_near("accuracy", splits, table, situation.estimator)
@@ -447,6 +453,7 @@ def estimate_of_score(
     size: int = -1,
     estimator: str = "",
     random_state: int = 0,
+    with_coverage: bool = True,
 ) -> Estimate:
     """Make an estimate of any score from an evaluation that was made elsewhere.
 
@@ -469,6 +476,8 @@ def estimate_of_score(
         What learned.
     random_state : int
         The seed of the splits.
+    with_coverage : bool, default=True
+        As in `accuracy_of_hits`.
 
     Returns
     -------
@@ -479,8 +488,10 @@ def estimate_of_score(
     scores, value = scored.splits[size], float(scored.values[size])
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
-    last = name_of(selecting_step(found.estimator))
-    measured = coverages_near(score.name, splits, table, last)
+    measured: Mapping[str, Coverage] = {}
+    if with_coverage:
+        last = name_of(selecting_step(found.estimator))
+        measured = coverages_near(score.name, splits, table, last)
     fields = _from_scores(
         method, splits, value, scores, info, measured, n_shared, table
     )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy.special import betaincinv, ndtri, stdtrit
 
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
@@ -94,7 +93,7 @@ def cluster_wilson(
        3, 2015.
     """
     tail = (1 + _check_confidence(confidence)) / 2
-    quantile = float(stats.t.ppf(tail, n_units - 1))
+    quantile = float(stdtrit(n_units - 1, tail))
     return wilson_bounds(accuracy, n_effective, quantile)
 
 
@@ -122,8 +121,8 @@ def clopper_pearson(share: float, n: int, confidence: float = 0.95) -> Bounds:
     """
     tail = (1 - _check_confidence(confidence)) / 2
     hits = round(share * n)
-    low = float(stats.beta.ppf(tail, hits, n - hits + 1)) if hits else 0.0
-    high = float(stats.beta.ppf(1 - tail, hits + 1, n - hits)) if hits < n else 1.0
+    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
     return low, high
 
 
@@ -165,21 +164,22 @@ def corrected_t(
             f"{say_equal(scores)}; their spread says nothing about the error of their "
             "mean. For an accuracy use Wilson's interval."
         )
-    half = t_half_width(scores, test_share, _check_confidence(confidence))
+    half = float(t_half_width(scores, test_share, _check_confidence(confidence)))
     mean = float(scores.mean())
     return mean - half, mean + half
 
 
 def t_half_width(
     scores: NDArray[Any], test_share: float, confidence: float = 0.95
-) -> float:
+) -> Any:
     """Compute half the width of the corrected t interval of a mean; see `corrected_t`.
 
-    With ``test_share=0`` it is Student's interval, for independent scores.
+    With ``test_share=0`` it is Student's interval, for independent scores. Scores of
+    shape (n, m) are m columns of n scores each, with a half width for each column.
     """
     n = len(scores)
-    error = math.sqrt((1 / n + test_share) * scores.var(ddof=1))
-    return float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+    error = np.sqrt((1 / n + test_share) * scores.var(axis=0, ddof=1))
+    return stdtrit(n - 1, (1 + confidence) / 2) * error
 
 
 def vary(scores: NDArray[Any]) -> bool:
@@ -198,7 +198,7 @@ def say_equal(scores: NDArray[Any]) -> str:
 
 def normal_quantile(confidence: float) -> float:
     """Return the number of standard errors on either side of an interval."""
-    return float(stats.norm.ppf((1 + _check_confidence(confidence)) / 2))
+    return float(ndtri((1 + _check_confidence(confidence)) / 2))
 
 
 def _check_confidence(confidence: Any) -> float:
@@ -275,7 +275,7 @@ def known_scores(estimate: Estimate) -> NDArray[Any]:
 
 
 def at_least_wilson(
-    bounds: Bounds, accuracy: float, n_test: int, confidence: float
+    bounds: Bounds, accuracy: float, n_test: float, confidence: float
 ) -> Bounds:
     """Widen an interval of an accuracy to the width of Wilson's.
 

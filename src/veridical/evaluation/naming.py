@@ -19,6 +19,7 @@ from veridical._core.splits import (
     Holdout,
     LeaveOut,
     Method,
+    PurgedKFold,
     RandomSubsampling,
     Resubstitution,
     Splitter,
@@ -32,6 +33,8 @@ METHODS = {
     "10": "stratified cross-validation, 10 folds",
     "10x5": "10 times stratified cross-validation with 5 folds",
     "plain-10": "cross-validation with 10 folds at random",
+    "purged-10-2": "10 folds in time order; training leaves out 2 samples on either "
+    "side of a fold (purged-10-2-5: 5 more after it)",
     "loo": "leave-one-out",
     "leave5": "leave 5 samples out at a time",
     "complete2": "every way to leave 2 samples out",
@@ -49,6 +52,10 @@ _PATTERNS: list[tuple[str, Callable[[re.Match[str]], Method]]] = [
     (
         r"(plain-)?(?:(\d+)x)?(\d+)",
         lambda m: CrossValidation(int(m[3]), m[1] is None, int(m[2] or 1)),
+    ),
+    (
+        r"purged-(\d+)(?:-(\d+))?(?:-(\d+))?",
+        lambda m: PurgedKFold(int(m[1]), int(m[2] or 0), int(m[3] or 0)),
     ),
     (r"loo", lambda m: LeaveOut(1)),
     (r"leave(\d+)", lambda m: LeaveOut(int(m[1]))),

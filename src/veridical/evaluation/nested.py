@@ -9,6 +9,9 @@ e_in    errors on all other samples, by cross-validation among the other folds
 a − b   (mean e_in − mean e_out)² − var(e_out)/|fold|: squared error of
         cross-validation with K − 1 folds, without the noise of the fold itself
 ======  =======================================================================
+
+Where samples have weights or groups, means are weighted, and the noise of a mean comes
+from the spread between units, as in `evaluation.units`.
 """
 
 from __future__ import annotations
@@ -17,22 +20,32 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import percent, percent_range
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce, reporting
 from veridical._core.reading import read_table
 from veridical._core.records import Conclusion, Record, frame
+from veridical._core.scoring import weighted_mean
 from veridical._core.seeds import root_seed
-from veridical._core.splits import CrossValidation, Split
-from veridical._core.types import EstimatorLike, LabelsLike, MatrixLike, RandomStateLike
+from veridical._core.splits import CrossValidation, Split, split_table
+from veridical._core.types import (
+    EstimatorLike,
+    GroupsLike,
+    LabelsLike,
+    MatrixLike,
+    RandomStateLike,
+    WeightsLike,
+)
 from veridical.evaluation.engine import as_procedure, evaluate_table
 from veridical.evaluation.intervals import Bounds, at_least_wilson, normal_quantile
+from veridical.evaluation.reading import read_estimator
+from veridical.evaluation.units import count_effective, variance_of_mean
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,6 +72,9 @@ class NestedCV(Record):
         Accuracy by cross-validation on the same folds, not corrected.
     n_samples, n_folds, n_repeats : int
         Numbers of samples, folds and repeats.
+    n_effective : float or None, default=None
+        Number of independent samples that groups or weighted samples are worth; None
+        without groups and weights.
     """
 
     value: float
@@ -68,6 +84,7 @@ class NestedCV(Record):
     n_samples: int
     n_folds: int
     n_repeats: int
+    n_effective: float | None = None
 
     def interval(self, confidence: float = 0.95) -> Bounds:
         """Compute an interval for the accuracy, within [0, 1].
@@ -78,7 +95,8 @@ class NestedCV(Record):
         """
         reach = normal_quantile(confidence) * self.standard_error
         bounds = self.value - reach, self.value + reach
-        return at_least_wilson(bounds, self.cv_value, self.n_samples, confidence)
+        n = self.n_samples if self.n_effective is None else self.n_effective
+        return at_least_wilson(bounds, self.cv_value, n, confidence)
 
     def _conclude(self) -> Conclusion:
         """Write the estimate, which is open: it is compared with nothing."""
@@ -100,7 +118,7 @@ class NestedCV(Record):
         -------
         DataFrame
             Columns value, low, high (the 95 % interval), standard_error,
-            naive_standard_error, cv_value, n_samples, n_folds, n_repeats.
+            naive_standard_error, cv_value, n_samples, n_folds, n_repeats, n_effective.
         """
         low, high = self.interval()
         names = [one.name for one in fields(self) if one.init][1:]
@@ -113,6 +131,8 @@ def nested_cv(
     X: MatrixLike,
     y: LabelsLike,
     *,
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
     n_folds: int = 10,
     stratified: bool = True,
     n_repeats: int = 200,
@@ -130,14 +150,19 @@ def nested_cv(
 
     Parameters
     ----------
-    estimator : classifier
-        The classifier whose accuracy is estimated.
+    estimator : classifier or str
+        The classifier, or its registered name, whose accuracy is estimated.
     X : array-like of shape (n_samples, n_features)
         The data.
     y : array-like of shape (n_samples,)
         Class labels.
+    groups : array-like of shape (n_samples,), str or list of str, optional
+        Samples that belong together, as in `estimate`; folds keep them whole.
+    sample_weight : array-like of shape (n_samples,) or str, optional
+        Weights of samples, as in `estimate`: a sample of weight 3 counts as three in
+        fits and means, but the spread between samples decides the standard error.
     n_folds : int, default=10
-        Number of folds, at least 3; each must hold 2 samples or more.
+        Number of folds, at least 3; each must hold 2 samples (groups) or more.
     stratified : bool, default=True
         Whether folds have the class shares of the data.
     n_repeats : int, default=200
@@ -171,15 +196,18 @@ def nested_cv(
     >>> 0.9 < found.interval()[0] < found.value < found.interval()[1] <= 1
     True
     """
-    table = read_table(X, y, kind="classes", encoded=False)
-    n = len(table)
-    if n_folds < 3 or n < 2 * n_folds:
+    table = read_table(
+        X, y, groups=groups, sample_weight=sample_weight, kind="classes", encoded=False
+    )
+    n = table.n_samples
+    if n_folds < 3 or table.n_units < 2 * n_folds:
+        noun = "samples" if table.groups is None else "groups"
         raise InputError(
             f"Nested cross-validation with n_folds={n_folds} needs 3 folds or more and "
-            f"2 samples in each, but there are {n} samples; change n_folds."
+            f"2 {noun} in each, but there are {table.n_units} {noun}; change n_folds."
         )
     method = CrossValidation(n_folds, stratified, n_repeats)
-    outer = method.split(table.labels, root_seed(random_state))
+    outer = split_table(method, table, root_seed(random_state))
     pairs = list(combinations(range(n_folds), 2))
     splits: list[Split] = []
     for r in range(n_repeats):
@@ -187,36 +215,58 @@ def nested_cv(
         folds = [split.test for split in repeat]
         splits.extend(repeat)
         splits.extend(Split(np.concatenate([folds[i], folds[j]]), n) for i, j in pairs)
-    procedure, seen = as_procedure(estimator, table)
+    procedure, seen = as_procedure(read_estimator(estimator), table)
     with reporting(progress, "nested_cv") as told:
         announce(told, estimator, len(splits))
         (found,) = evaluate_table([procedure], seen, splits, run=Workers(n_jobs, told))
     wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
-    per_repeat = n_folds + len(pairs)
-    repeats = [
-        _sort_errors(wrong[r * per_repeat : (r + 1) * per_repeat], n_folds, pairs)
-        for r in range(n_repeats)
-    ]
-    return summarize_repeats(repeats, n)
+    repeats = _sort(wrong, n_folds, pairs)
+    if table.groups is None and table.weights is None:
+        return summarize_repeats(repeats, n)
+    rows = _sort([split.test for split in splits], n_folds, pairs)
+    weights = np.ones(n) if table.weights is None else table.weights
+    units = np.arange(n) if table.groups is None else table.groups
+    return summarize_repeats(repeats, n, RowsTested(rows, weights, units))
 
 
 Errors = tuple[list[FloatArray], list[FloatArray]]
 
 
-def _sort_errors(
-    wrong: Sequence[FloatArray], n_folds: int, pairs: Sequence[tuple[int, int]]
-) -> Errors:
+class RowsTested(NamedTuple):
+    """Rows of all errors, in the same places; weights and units of all samples."""
+
+    rows: Sequence[tuple[list[IntArray], list[IntArray]]]
+    weights: FloatArray
+    units: IntArray
+
+
+def _sort(
+    tested: Sequence[Any], n_folds: int, pairs: Sequence[tuple[int, int]]
+) -> list[tuple[list[Any], list[Any]]]:
+    """Sort what was computed on the test samples of all splits by repeat and fold."""
+    step = n_folds + len(pairs)
+    return [
+        _sort_repeat(tested[start : start + step], n_folds, pairs)
+        for start in range(0, len(tested), step)
+    ]
+
+
+def _sort_repeat(
+    tested: Sequence[Any], n_folds: int, pairs: Sequence[tuple[int, int]]
+) -> tuple[list[Any], list[Any]]:
     """Return e_out and e_in of every fold."""
-    outer = list(wrong[:n_folds])
-    inside: list[list[FloatArray]] = [[] for _ in range(n_folds)]
-    for (i, j), errors in zip(pairs, wrong[n_folds:], strict=True):
+    outer = list(tested[:n_folds])
+    inside: list[list[Any]] = [[] for _ in range(n_folds)]
+    for (i, j), errors in zip(pairs, tested[n_folds:], strict=True):
         # The model without folds i and j tests fold i where j is left out.
         inside[j].append(errors[: len(outer[i])])
         inside[i].append(errors[len(outer[i]) :])
     return outer, [np.concatenate(parts) for parts in inside]
 
 
-def summarize_repeats(repeats: Sequence[Errors], n: int) -> NestedCV:
+def summarize_repeats(
+    repeats: Sequence[Errors], n: int, structure: RowsTested | None = None
+) -> NestedCV:
     """Compute the estimate and its standard error from the errors of every repeat.
 
     Parameters
@@ -225,32 +275,74 @@ def summarize_repeats(repeats: Sequence[Errors], n: int) -> NestedCV:
         For each fold, e_out and e_in; see the notation on top of the module.
     n : int
         Number of samples.
+    structure : optional
+        Weights and units of the samples, and the rows of the errors.
     """
     n_folds = len(repeats[0][0])
-    excess = [
-        (within.mean() - fold.mean()) ** 2 - fold.var(ddof=1) / len(fold)
-        for outer, inner in repeats
-        for fold, within in zip(outer, inner, strict=True)
-    ]
     outside, inside = (
-        np.concatenate([errors for repeat in repeats for errors in repeat[part]])
-        for part in (0, 1)
+        [errors for repeat in repeats for errors in repeat[part]] for part in (0, 1)
     )
-    naive = float(inside.std(ddof=1)) / math.sqrt(n)
+    n_effective = None
+    if structure is None:
+        excess = [
+            (within.mean() - fold.mean()) ** 2 - fold.var(ddof=1) / len(fold)
+            for fold, within in zip(outside, inside, strict=True)
+        ]
+        pooled = np.concatenate(inside)
+        naive = float(pooled.std(ddof=1)) / math.sqrt(n)
+        mean_inside = float(pooled.mean())
+        mean_outside = float(np.concatenate(outside).mean())
+    else:
+        excess, naive, mean_inside, mean_outside, n_effective = _weigh(
+            outside, inside, structure
+        )
     # Nested cross-validation has (K − 1)/K of the samples; the error shrinks with them.
-    squared = max(0.0, float(np.mean(excess)) * (n_folds - 1) / n_folds)
+    squared = max(0.0, float(np.mean(excess or [0.0])) * (n_folds - 1) / n_folds)
     error = min(max(math.sqrt(squared), naive), naive * math.sqrt(n_folds))
-    bias = (1 + (n_folds - 2) / n_folds) * float(inside.mean() - outside.mean())
-    value = 1 - (float(inside.mean()) - bias)
+    bias = (1 + (n_folds - 2) / n_folds) * (mean_inside - mean_outside)
+    value = 1 - (mean_inside - bias)
     return NestedCV(
         value=min(max(value, 0.0), 1.0),
         standard_error=error,
         naive_standard_error=naive,
-        cv_value=1 - float(outside.mean()),
+        cv_value=1 - mean_outside,
         n_samples=n,
         n_folds=n_folds,
         n_repeats=len(repeats),
+        n_effective=n_effective,
     )
+
+
+def _weigh(
+    outside: Sequence[FloatArray], inside: Sequence[FloatArray], structure: RowsTested
+) -> tuple[list[float], float, float, float, float]:
+    """Compute the terms of `summarize_repeats` for weighted samples or groups."""
+    rows_outside, rows_inside = (
+        [rows for repeat in structure.rows for rows in repeat[part]] for part in (0, 1)
+    )
+    weights, units = structure.weights, structure.units
+    excess = []
+    for fold, within, i, j in zip(
+        outside, inside, rows_outside, rows_inside, strict=True
+    ):
+        noise = variance_of_mean(fold, units[i], weights[i])
+        if not math.isnan(noise):  # two units of positive weight, or more
+            gap = weighted_mean(within, weights[j]) - weighted_mean(fold, weights[i])
+            excess.append(float(gap**2 - noise))
+    tested = np.concatenate(rows_outside)
+    wrong = np.bincount(tested, np.concatenate(outside)) / np.bincount(tested)
+    n_effective = count_effective(
+        1 - wrong[weights > 0],
+        np.unique(units[weights > 0], return_inverse=True)[1],
+        weights[weights > 0],
+    )
+    pooled, heavy = np.concatenate(inside), weights[np.concatenate(rows_inside)]
+    mean_inside = float(weighted_mean(pooled, heavy))
+    spread = weighted_mean((pooled - mean_inside) ** 2, heavy)
+    n = len(pooled)
+    naive = math.sqrt(spread * n / (n - 1) / n_effective)
+    mean_outside = float(weighted_mean(np.concatenate(outside), weights[tested]))
+    return excess, naive, mean_inside, mean_outside, n_effective
 
 
 class DeferredNestedCV:

@@ -78,18 +78,21 @@ def outcome_curves(
         return ()
     if table.kind == "numbers":
         tested = np.concatenate([split.test for split in splits])
-        return _observed_and_predicted(
+        drawn = _observed_and_predicted(
             np.concatenate(found.targets),
             np.concatenate(predicted),
             None if table.groups is None else table.groups[tested],
         )
-    drawn = _risk_groups(found.targets, predicted)
-    if found.outputs and found.outputs[0].proba is not None:
-        drawn += _calibration(found.targets, [one.proba for one in found.outputs])
-    if table.groups is None:
-        return drawn
-    alone = ", as if samples were independent"
-    return tuple(one._replace(title=one.title + alone) for one in drawn)
+    else:
+        drawn = _risk_groups(found.targets, predicted)
+        if found.outputs and found.outputs[0].proba is not None:
+            drawn += _calibration(found.targets, [one.proba for one in found.outputs])
+    said = ""
+    if table.weights is not None:
+        said = ", without the weights of samples"
+    if table.groups is not None and table.kind == "survival":
+        said += ", as if samples were independent"
+    return tuple(one._replace(title=one.title + said) for one in drawn)
 
 
 def _observed_and_predicted(

@@ -507,7 +507,8 @@ class Selection(Record):
         Agreement of the sets that the folds select, by Nogueira's measure: 1 if they
         are always the same, 0 if they agree as by chance.
     size_intervals : tuple of Interval
-        The accuracy at each of `sizes` with its 95 % interval; empty where not known.
+        The leading score at each of `sizes` with its 95 % interval; empty where not
+        known.
     scores : tuple of ScoreResult
         All scores that were asked for, the leading one first; empty where it is the
         accuracy alone.

@@ -12,11 +12,11 @@ from sklearn.base import clone
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
-from veridical._core.defaults import CONFIDENCE, default_n_features
+from veridical._core.defaults import default_n_features
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.records import Interval
+from veridical._core.records import Interval, Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Score, read_scoring, weighted_mean
 from veridical._core.seeds import root_seed, seeded
@@ -258,11 +258,8 @@ def select(
         classes=_by_class(found, table, splits),
         sizes=procedure.sizes or (len(ranked.order),),
         size_accuracy=_size_accuracy(found, size_scores, table),
-        size_intervals=(
-            _by_size(method, splits, found, situation, root, table)
-            if table.kind == "classes"
-            else size_scores
-        ),
+        size_intervals=size_scores
+        or _by_size(method, splits, found, situation, root, table, estimate),
         scores=scored,
         size_scores=size_scores,
         class_predictions=curves_of(found, splits, table),
@@ -275,10 +272,17 @@ def select(
             **describe_weights(table),
             **describe_blocks(table),
             **({"scoring": ", ".join(_labels(scored))} if scored else {}),
+            **_say_estimate(selecting_step(fitted)),
             "random_state": root,
             "table sha256": table.sha256(),
         },
     )
+
+
+def _say_estimate(selector: Any) -> dict[str, Setting]:
+    """Say how a selector estimated information, where it does."""
+    said = getattr(selector, "estimate_", None)
+    return {"information": said} if isinstance(said, str) else {}
 
 
 def _size_accuracy(
@@ -336,10 +340,12 @@ def _score(
     if scores[0].is_accuracy:
         return tuple(results), (), remarks
     by_size = []
-    for k in range(len(found.predictions[0])):
-        one = estimate_of_score(method, splits, found, scores[0], table, size=k)
+    for k in range(len(found.predictions[0]) - 1):
+        one = estimate_of_score(
+            method, splits, found, scores[0], table, size=k, with_coverage=False
+        )
         by_size.append(Interval(one.value, *_bounds(one)))
-    return tuple(results), tuple(by_size), remarks
+    return tuple(results), (*by_size, results[0].score), remarks
 
 
 def _read_n_features(
@@ -413,10 +419,9 @@ def _n_kept(selector: Any, table: Table) -> int:
 
 
 def _bounds(estimate: Any) -> tuple[float, float]:
-    if not estimate.assumes:
-        return float("nan"), float("nan")
-    low, high = estimate.interval(CONFIDENCE)
-    return low, high
+    """Return the bounds of the default 95 % interval; NaN where there is none."""
+    none = (float("nan"), float("nan"))
+    return next(iter(estimate.intervals.values()), none)
 
 
 def _check_learner(learner: Any, table: Table) -> None:
@@ -494,16 +499,23 @@ def _by_size(
     situation: Situation,
     root: int,
     table: Table,
+    last: Estimate,
 ) -> tuple[Interval, ...]:
-    """Estimate the accuracy at every size, with its interval."""
+    """Estimate the accuracy at every size, with its interval; the last is known."""
     result = []
-    for k in range(len(found.hits[0])):
+    for k in range(len(found.hits[0]) - 1):
         hits = [one[k] for one in found.hits]
         estimate = accuracy_of_hits(
-            method, splits, hits, situation, random_state=root, table=table
+            method,
+            splits,
+            hits,
+            situation,
+            random_state=root,
+            table=table,
+            with_coverage=False,
         )
         result.append(Interval(estimate.value, *_bounds(estimate)))
-    return tuple(result)
+    return (*result, Interval(last.value, *_bounds(last)))
 
 
 def _by_class(

@@ -82,6 +82,15 @@ def coverage_table() -> tuple[CoverageRow, ...]:
     return tuple(row for row in rows if row.n_simulations >= _FEWEST_DATA_SETS)
 
 
+@cache
+def _rows_by_method() -> dict[tuple[str | None, str], list[CoverageRow]]:
+    """Return the rows of the table by method and kind of interval."""
+    found: dict[tuple[str | None, str], list[CoverageRow]] = {}
+    for row in coverage_table():
+        found.setdefault((row.method, row.kind), []).append(row)
+    return found
+
+
 def read_coverages(path: Any) -> tuple[CoverageRow, ...]:
     """Read a table of measured coverages."""
     with path.open("r") as file:
@@ -126,10 +135,7 @@ def coverage_of(
         return found
     name = _measured_method(splits)
     for kind in (*_BEST_FIRST, OPTIMISM):
-        rows = [
-            row for row in coverage_table() if (row.method, row.kind) == (name, kind)
-        ]
-        near = find_near(rows, situation)
+        near = find_near(_rows_by_method().get((name, kind), ()), situation)
         if near:
             found[kind] = coverage_range(near)
     return found

@@ -17,6 +17,7 @@ independent samples with the same variance, a (1 − a) / n.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -98,11 +99,42 @@ def count_effective(hits: FloatArray, units: IntArray, weights: FloatArray) -> f
     n_units = len(of_units)
     if n_units < 2 or not 0 < accuracy < 1:
         return fewest
-    spread = np.bincount(units, weights * (hits - accuracy))
-    variance = n_units / (n_units - 1) * float(spread @ spread) / total**2
+    variance = variance_of_mean(hits, units, weights)
     if variance <= 0:
         return most
     return float(np.clip(accuracy * (1 - accuracy) / variance, fewest, most))
+
+
+def variance_of_mean(values: FloatArray, units: IntArray, weights: FloatArray) -> float:
+    """Compute the variance of a weighted mean from the spread between units.
+
+    Parameters
+    ----------
+    values, weights : array of shape (n,)
+        The values and their weights.
+    units : int array of shape (n,)
+        The unit of each value.
+
+    Returns
+    -------
+    float
+        NaN with fewer than two units of positive weight.
+
+    Examples
+    --------
+    >>> values = np.array([1.0, 0.0, 0.0, 1.0, 1.0])
+    >>> variance_of_mean(values, np.arange(5), np.ones(5))  # values.var(ddof=1) / 5
+    0.06
+    """
+    heavy = weights > 0
+    values, weights = values[heavy], weights[heavy]
+    place = np.unique(units[heavy], return_inverse=True)[1]
+    n_units = int(place.max(initial=-1)) + 1
+    if n_units < 2:
+        return math.nan
+    total = weights.sum()
+    spread = np.bincount(place, weights * (values - values @ weights / total))
+    return float(n_units / (n_units - 1) * (spread @ spread) / total**2)
 
 
 def _kish(weights: FloatArray) -> float:

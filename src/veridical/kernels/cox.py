@@ -3,7 +3,8 @@
 Samples are sorted from the longest time to the shortest, so that those at risk at a
 time are the first ones, and sums over them are running sums. Events at the same time
 are averaged over all orders in which they may have happened [1]_: the l-th of d tied
-events (l from 0) finds the share l/d of all tied events gone.
+events (l from 0) finds the share l/d of all tied events gone. Strata have hazards of
+their own: they follow one another, and sums begin anew in each.
 
 | symbol   | meaning                                                         | shape  |
 |----------|-----------------------------------------------------------------|--------|
@@ -14,6 +15,8 @@ events (l from 0) finds the share l/d of all tied events gone.
 | start    | where the samples of each time with events begin in `rows`      | (g,)   |
 | tied     | where the events of that time end                               | (g,)   |
 | end      | where the samples of that time end                              | (g,)   |
+| base     | where the stratum of that time begins in `rows`                 | (g,)   |
+| beyond   | number of the first time with events after the stratum of a row | (m,)   |
 | size     | number d of tied events                                         | (g,)   |
 | mean     | mean weight of the tied events                                  | (g,)   |
 | r        | weight times exp(linear predictor)                              | (m,)   |
@@ -63,6 +66,8 @@ class RiskSets:
     end: IntArray
     size: IntArray
     mean: FloatArray
+    base: IntArray
+    beyond: IntArray
 
     @classmethod
     def build(
@@ -71,6 +76,7 @@ class RiskSets:
         event: BoolArray,
         weight: FloatArray | None = None,
         copies: IntArray | None = None,
+        strata: IntArray | None = None,
     ) -> RiskSets:
         """Sort the samples and find the times with events.
 
@@ -83,15 +89,21 @@ class RiskSets:
         copies : int array of shape (n,), optional
             For how many tied events a sample counts. By default its weight if all
             weights are whole numbers, or else 1.
+        strata : int array of shape (n,), optional
+            Samples are compared within these only; by default all with all.
         """
         weight = np.ones(time.size) if weight is None else weight
         if copies is None:
             whole = bool((weight == np.rint(weight)).all())
             copies = (weight if whole else np.ones(time.size)).astype(np.intp)
         present = np.flatnonzero(weight > 0)
-        rows = present[np.lexsort((~event[present], -time[present]))]
-        times, died, w = time[rows], event[rows], weight[rows]
-        last = np.flatnonzero(np.append(times[1:] != times[:-1], True)) + 1
+        if strata is None:
+            strata = np.zeros(time.size, dtype=np.intp)
+        keys = (~event[present], -time[present], strata[present])
+        rows = present[np.lexsort(keys)]
+        times, died, w, stratum = time[rows], event[rows], weight[rows], strata[rows]
+        differs = (times[1:] != times[:-1]) | (stratum[1:] != stratum[:-1])
+        last = np.flatnonzero(np.append(differs, True)) + 1
         first = np.concatenate([[0], last[:-1]])
         tied = first + np.add.reduceat(died.astype(np.intp), first)
         some = tied > first
@@ -99,14 +111,20 @@ class RiskSets:
         spans = np.stack([first, tied], axis=1).ravel()
         size = np.add.reduceat(np.append(copies[rows], 0), spans)[::2]
         total = np.add.reduceat(np.append(w, 0.0), spans)[::2]
-        return cls(rows, w, died, first, tied, last, size, total / size)
+        base = np.searchsorted(stratum, stratum[first])
+        beyond = np.searchsorted(stratum[first], stratum, side="right")
+        return cls(rows, w, died, first, tied, last, size, total / size, base, beyond)
 
     def sums(self, values: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Sum over the samples at risk, and over the tied events, at each time."""
         padded = np.concatenate([values, np.zeros((1, *values.shape[1:]))])
         spans = np.stack([self.start, self.tied], axis=1).ravel()
         tied = np.add.reduceat(padded, spans, axis=0)[::2]
-        return np.cumsum(values, axis=0)[self.end - 1], tied
+        running = np.cumsum(values, axis=0)
+        at_risk = running[self.end - 1]
+        later = self.base > 0  # strata after the first
+        at_risk[later] -= running[self.base[later] - 1]
+        return at_risk, tied
 
     def hazards(self, r: FloatArray) -> Hazards:
         """Compute the parts of the likelihood that do not depend on features."""
@@ -132,7 +150,10 @@ class RiskSets:
             [total(weight * gone**k / left**2) for k in range(3)], axis=1
         )
         return Hazards(
-            step, r * (sums[place] - own), moments, float(weight @ np.log(left))
+            step,
+            r * (sums[place] - sums[self.beyond] - own),
+            moments,
+            float(weight @ np.log(left)),
         )
 
     def to_table(self, hazards: Hazards) -> RiskTable:
@@ -140,6 +161,8 @@ class RiskSets:
         group = np.full(self.rows.size, -1, dtype=np.intp)
         group[self.end - 1] = np.arange(self.end.size)
         died = np.where(self.event, self.weight, 0.0)
+        begins = np.zeros(self.rows.size, dtype=np.bool_)
+        begins[self.base] = True
         return RiskTable(
             self.rows,
             self.weight,
@@ -148,6 +171,7 @@ class RiskSets:
             hazards.expected,
             group,
             hazards.moments,
+            begins,
         )
 
 
@@ -168,7 +192,8 @@ class RiskTable(NamedTuple):
     """Samples of one training set for `block_scores`, each array as in the notation.
 
     `group` is the number of a time with events at its last sample, −1 elsewhere;
-    `residual` is event minus expected, times the weight.
+    `residual` is event minus expected, times the weight; `begins` is true where a
+    stratum begins.
     """
 
     rows: IntArray
@@ -178,6 +203,7 @@ class RiskTable(NamedTuple):
     expected: FloatArray
     group: IntArray
     moments: FloatArray
+    begins: BoolArray
 
 
 @njit(cache=True, nogil=True)
@@ -202,7 +228,7 @@ def block_scores(
 
     They are divided by a common size of the feature, so that ``U²/V`` has no overflow.
     """
-    rows, weight, event, residual, expected, group, moments = table
+    rows, weight, event, residual, expected, group, moments, begins = table
     for j in range(columns.shape[0]):
         x = columns[j]
         centre, size = _centre_and_size(x, table)
@@ -213,6 +239,8 @@ def block_scores(
             score += residual[t] * v
             absolute += abs(residual[t] * v)
             square += expected[t] * v * v
+            if begins[t]:
+                at_risk = 0.0
             at_risk += weight[t] * v
             if event[t]:
                 tied += weight[t] * v

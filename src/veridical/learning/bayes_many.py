@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.naive_bayes import GaussianNB
 
 from veridical._core.arrays import EPS, BoolArray, FloatArray, IntArray
@@ -38,6 +37,7 @@ from veridical.learning.class_distributions import (
     gaussians,
     in_chunks,
     log_frequencies,
+    normalize_logs,
     pool,
     positions,
     sum_at,
@@ -234,9 +234,7 @@ class JointLogProbabilities:
 
     def respond(self, tests: Sequence[IntArray], found: Predicted) -> Responded:
         """Add probabilities of the classes to what `decide` returned."""
-        with np.errstate(invalid="ignore"):
-            total = logsumexp(self.joint, axis=2, keepdims=True)
-            proba = np.exp(self.joint - total)
+        proba = np.exp(normalize_logs(self.joint))
         ends = np.cumsum([len(test) for test in tests]).tolist()
         starts = [0, *ends[:-1]]
         return [

@@ -36,6 +36,23 @@ _FAR = 1e150
 DENSITY_ROUNDING = 1e-9
 
 
+def normalize_logs(joint: FloatArray) -> FloatArray:
+    """Return log-probabilities of the classes, on the last axis, from joint ones.
+
+    It is scipy's ``logsumexp`` without its many checks, which take longer than the sum.
+
+    Examples
+    --------
+    >>> np.exp(normalize_logs(np.log([[0.2, 0.6], [0.0, 1.0]]))).round(12).tolist()
+    [[0.25, 0.75], [0.0, 1.0]]
+    """
+    top = joint.max(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(
+            joint - (top + np.log(np.exp(joint - top).sum(axis=-1, keepdims=True)))
+        )
+
+
 @dataclass(frozen=True)
 class ClassSums:
     """Sums over the training samples; see the notation on top of the module."""

@@ -15,7 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
+from veridical._core.groups import read_strata
 from veridical._core.reading import read_numeric, read_times
+from veridical._core.text import listed
 from veridical._core.weights import read_weights
 from veridical.kernels.concordance import block_concordances, order_by_time
 from veridical.kernels.cox import RiskSets
@@ -93,8 +95,11 @@ class CoxRidge(BaseEstimator):
         The penalty that was used.
     unique_times_ : ndarray of shape (n_times,)
         Times of the events seen in `fit`, ascending.
-    cum_baseline_hazard_ : ndarray of shape (n_times,)
-        Cumulative hazard of a sample with mean features, from each time on.
+    cum_baseline_hazard_ : ndarray of shape (n_times,) or (n_strata, n_times)
+        Cumulative hazard of a sample with mean features, from each time on; with strata
+        a row for each.
+    baselines_ : dict of stratum to function of time
+        The same for each stratum, where `fit` got strata.
     log_likelihood_ : float
         Log partial likelihood without the penalty.
     n_iter_ : int
@@ -117,6 +122,9 @@ class CoxRidge(BaseEstimator):
     A y of plain numbers means that every event was seen. Whole sample weights count
     samples. With other weights, tied events have their mean weight, as in R's
     ``coxph``.
+
+    With strata, samples are compared within their stratum only. Risks of `predict` are
+    comparable within a stratum; survival functions need the strata of the samples.
 
     References
     ----------
@@ -155,7 +163,9 @@ class CoxRidge(BaseEstimator):
         self.max_iter = max_iter
         self.tol = tol
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, strata: Any = None
+    ) -> Self:
         """Find the coefficients and the baseline hazard.
 
         Parameters
@@ -167,6 +177,9 @@ class CoxRidge(BaseEstimator):
             times alone if every event was seen.
         sample_weight : array-like of shape (n_samples,), optional
             Weights of the samples.
+        strata : array-like of shape (n_samples,), optional
+            The stratum of each sample, such as its hospital. Every stratum has a
+            baseline hazard of its own; the coefficients are common to all.
         """
         # Sums must not depend on the layout of X.
         values = np.ascontiguousarray(read_numeric(self, X, min_samples=2))
@@ -178,12 +191,29 @@ class CoxRidge(BaseEstimator):
         scale = np.sqrt(weight @ Z**2 / weight.sum()) if self.standardize else None
         if scale is not None:
             Z /= np.where(scale > 0, scale, 1.0)
-        risk_sets = RiskSets.build(target.time, target.event, weight)
+        stratum, names = None, np.empty(0)
+        if strata is not None:
+            stratum, names = read_strata(strata, len(values))
+        risk_sets = RiskSets.build(target.time, target.event, weight, strata=stratum)
         coef, self.log_likelihood_, self.n_iter_ = self._newton(Z, risk_sets)
         self.coef_ = coef if scale is None else coef / np.where(scale > 0, scale, 1.0)
         hazards = risk_sets.hazards(risk_sets.weight * _exp((Z @ coef)[risk_sets.rows]))
-        self.unique_times_ = target.time[risk_sets.rows[risk_sets.start]][::-1].copy()
-        self.cum_baseline_hazard_ = np.cumsum(hazards.step[::-1])
+        first = risk_sets.rows[risk_sets.start]
+        times, steps = target.time[first][::-1], hazards.step[::-1]
+        if stratum is None:
+            self.unique_times_ = times.copy()
+            self.cum_baseline_hazard_ = np.cumsum(steps)
+            self.__dict__.pop("baselines_", None)
+            return self
+        self.baselines_ = {}
+        for code, name in enumerate(names.tolist()):
+            own = stratum[first][::-1] == code
+            self.baselines_[name] = StepFunction(times[own], np.cumsum(steps[own]), 0.0)
+        # At all times of events together, for arrays of functions.
+        self.unique_times_ = np.unique(times)
+        self.cum_baseline_hazard_ = np.array(
+            [one(self.unique_times_) for one in self.baselines_.values()]
+        )
         return self
 
     def _penalty(self, n_features: int) -> float:
@@ -232,7 +262,7 @@ class CoxRidge(BaseEstimator):
         return np.asarray((values - self._mean) @ self.coef_)
 
     def predict_cumulative_hazard_function(
-        self, X: Any, return_array: bool = False
+        self, X: Any, return_array: bool = False, strata: Any = None
     ) -> NDArray[Any]:
         """Return the cumulative hazard of each sample over time.
 
@@ -242,6 +272,8 @@ class CoxRidge(BaseEstimator):
             Samples, with the features of `fit`.
         return_array : bool, default=False
             Whether to return the values at `unique_times_` instead of functions.
+        strata : array-like of shape (n_samples,), optional
+            The strata of the samples, which are needed where `fit` got strata.
 
         Returns
         -------
@@ -249,11 +281,11 @@ class CoxRidge(BaseEstimator):
             Each function takes times and returns the values there.
         """
         risk = self.predict(X)
-        values = _exp(risk)[:, None] * self.cum_baseline_hazard_
+        values = _exp(risk)[:, None] * self._baseline(strata, len(risk))
         return values if return_array else self._steps(values, 0.0)
 
     def predict_survival_function(
-        self, X: Any, return_array: bool = False
+        self, X: Any, return_array: bool = False, strata: Any = None
     ) -> NDArray[Any]:
         """Return the probability of each sample to survive beyond each time.
 
@@ -263,14 +295,39 @@ class CoxRidge(BaseEstimator):
             Samples, with the features of `fit`.
         return_array : bool, default=False
             Whether to return the values at `unique_times_` instead of functions.
+        strata : array-like of shape (n_samples,), optional
+            The strata of the samples, which are needed where `fit` got strata.
 
         Returns
         -------
         array of functions, or array of shape (n_samples, n_times)
             Each function takes times and returns the probabilities there.
         """
-        values = np.exp(-self.predict_cumulative_hazard_function(X, return_array=True))
+        values = np.exp(-self.predict_cumulative_hazard_function(X, True, strata))
         return values if return_array else self._steps(values, 1.0)
+
+    def _baseline(self, strata: Any, n_samples: int) -> FloatArray:
+        """Return the baseline hazard, with strata that of each sample."""
+        fitted = getattr(self, "baselines_", None)
+        if fitted is None:
+            if strata is not None:
+                raise InputError("strata were not given in fit; leave them out here.")
+            return self.cum_baseline_hazard_
+        if strata is None:
+            raise InputError(
+                "This model was fitted with strata, which have baseline hazards of "
+                "their own; pass the strata of these samples, or fit without strata."
+            )
+        codes, names = read_strata(strata, n_samples)
+        known = list(fitted)
+        unknown = [one for one in names.tolist() if one not in fitted]
+        if unknown:
+            raise InputError(
+                f"strata has {listed(unknown)}, which fit did not see; the strata "
+                f"there were {listed(known)}."
+            )
+        places = np.array([known.index(one) for one in names.tolist()])
+        return self.cum_baseline_hazard_[places[codes]]
 
     def _steps(self, values: FloatArray, before: float) -> NDArray[Any]:
         found = np.empty(len(values), dtype=object)

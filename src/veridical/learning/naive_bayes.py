@@ -8,7 +8,6 @@ from typing import Any, Self
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
@@ -28,6 +27,7 @@ from veridical.learning.class_distributions import (
     in_chunks,
     log_frequencies,
     most_probable,
+    normalize_logs,
     positions,
 )
 from veridical.learning.inputs import MixedFeatures
@@ -212,7 +212,7 @@ class NaiveBayes(PredictMany, MixedFeatures, LogProbabilityClassifier):
             One column per class, in the order of ``classes_``.
         """
         joint = self.predict_joint_log_proba(X)
-        return joint - logsumexp(joint, axis=1, keepdims=True)
+        return normalize_logs(joint)
 
     def _most_probable(self, X: Any) -> IntArray:
         joint = self.predict_joint_log_proba(X)

@@ -173,7 +173,10 @@ def constant_outputs(
     if isinstance(table.target, Survival):
         if responses:
             learned = table.target.take(train)
-            alive = kaplan_meier(learned.time, learned.event)(times_of(table, train))
+            counts = None if table.weights is None else table.weights[train]
+            alive = kaplan_meier(learned.time, learned.event, counts)(
+                times_of(table, train)
+            )
             proba = np.broadcast_to(alive, (*codes.shape, alive.size)).copy()
         return Outputs(codes, proba)
     if "predict_proba" in responses:
@@ -186,7 +189,8 @@ def constant_outputs(
 
 def times_of(table: Table, train: IntArray) -> FloatArray:
     """Return the times at which survival probabilities of a split are asked for."""
-    return score_times(table.as_survival.take(train))
+    counts = None if table.weights is None else table.weights[train]
+    return score_times(table.as_survival.take(train), counts)
 
 
 def one_hot(codes: IntArray, n_classes: int) -> FloatArray:

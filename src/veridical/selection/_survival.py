@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from collections.abc import Iterable
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import chdtrc
+from sklearn.base import clone
 
+from veridical._core.arrays import IntArray
+from veridical._core.groups import read_strata
 from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria import ConcordanceRelevance, CoxRelevance, Relevance
@@ -70,6 +74,9 @@ class CoxScore(UnivariateSelector):
     Whole sample weights count samples. With other weights tied events have their mean
     weight, as in R's ``coxph``; without ties there is no difference.
 
+    With strata, such as hospitals, U and V are sums over the strata: samples at risk
+    are those of the same stratum, so that hazards may differ between strata in any way.
+
     References
     ----------
     .. [1] D. R. Cox, "Regression models and life-tables", JRSS-B 34 (1972).
@@ -91,6 +98,64 @@ class CoxScore(UnivariateSelector):
 
     _abilities: ClassVar = Abilities(sparse=True, weights="any", targets=("survival",))
     _cost: ClassVar = Cost("n p", power=0)
+
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, strata: Any = None
+    ) -> Self:
+        """Rank the features and keep the best.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            The training data.
+        y : structured array of shape (n_samples,), data frame, or array-like
+            Events and times; or times alone if every event was seen.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample counts.
+        strata : array-like of shape (n_samples,), optional
+            The stratum of each sample, within which samples are compared.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        data = self._read_strata(X, y, sample_weight, strata)
+        return self._keep(data, TrainSets.all_rows(data.n_samples, data.weights))
+
+    def rank_many(
+        self,
+        X: Any,
+        y: Any,
+        train_sets: Iterable[Any],
+        sample_weight: Any = None,
+        strata: Any = None,
+    ) -> list[IntArray]:
+        """Rank the features for many training sets at once.
+
+        Parameters
+        ----------
+        X, y, sample_weight, strata
+            As in `fit`, all the data.
+        train_sets : iterable of arrays
+            Row indices (repeats count) or boolean masks, one per training set.
+
+        Returns
+        -------
+        list of arrays
+            Feature indices, best first, one array per training set: exactly what
+            fitting on these samples alone would give.
+        """
+        copy = clone(self)  # reading sets attributes, which only fit may do
+        return copy._rank_sets(
+            copy._read_strata(X, y, sample_weight, strata), train_sets
+        )
+
+    def _read_strata(self, X: Any, y: Any, sample_weight: Any, strata: Any) -> Table:
+        data = self._read(X, y, sample_weight)
+        if strata is None:
+            return data
+        return data.replace(strata=read_strata(strata, data.n_samples)[0])
 
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
         return CoxRelevance()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from scipy.special import fdtrc
 
+from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical._core.validation import check_count
 from veridical.criteria import (
     AnovaRelevance,
     CorrelationRelevance,
     InformationRelevance,
+    NeighborInformation,
     Relevance,
     VarianceRelevance,
 )
@@ -176,8 +179,9 @@ class InformationGain(UnivariateSelector):
     Numeric features are first cut into intervals by Fayyad and Irani's rule [1]_, on
     the training data; a feature without a cut scores exactly 0. A target of numbers is
     cut into intervals of equal frequency on the training data, which are its classes.
-    Finds any relation of one feature with the target, not only shifts of the mean.
-    Cost: one sort per feature.
+    Finds any relation of one feature with the target, not only shifts of the mean. With
+    ``estimate="neighbors"`` nothing is cut, and the information is estimated from
+    distances to nearest neighbours [2]_ [3]_. Cost: one sort per feature.
 
     Parameters
     ----------
@@ -189,6 +193,14 @@ class InformationGain(UnivariateSelector):
     target_bins : int, default=4
         A target of numbers is first cut into this many intervals with about the same
         number of training samples.
+    estimate : {"intervals", "neighbors"}, default="intervals"
+        How the information is estimated: from intervals of the values, or from the
+        values themselves and distances to nearest neighbours, as
+        ``sklearn.feature_selection.mutual_info_regression`` and
+        ``mutual_info_classif`` do, but in bits and without random noise; ``mdl_cost``
+        and ``target_bins`` do not matter then.
+    n_neighbors : int, default=3
+        Number of nearest neighbours.
     categorical_features : "from_dtype", None or array-like, default="from_dtype"
         Which features are categorical: those with a categorical data type, none, or
         those given by a mask, indices or names.
@@ -206,19 +218,26 @@ class InformationGain(UnivariateSelector):
     ----------
     scores_ : ndarray of shape (n_features,)
         Information gain in bits.
+    estimate_ : str
+        How it was estimated, in words.
     order_, ranking_, support_, classes_, n_features_in_
         As in :class:`AnovaF`.
 
     Notes
     -----
     Samples whose value is missing are distributed over all values of the feature in
-    proportion to their shares. Sample weights must be whole numbers, because the rule
-    counts samples.
+    proportion to their shares; with ``estimate="neighbors"`` the information in the
+    other samples is multiplied by their share. Sample weights must be whole numbers,
+    because samples are counted.
 
     References
     ----------
     .. [1] U. M. Fayyad & K. B. Irani, "Multi-interval discretization of
        continuous-valued attributes for classification learning", IJCAI 1993.
+    .. [2] A. Kraskov, H. Stögbauer & P. Grassberger, "Estimating mutual information",
+       Physical Review E 69 (2004).
+    .. [3] B. C. Ross, "Mutual information between discrete and continuous data sets",
+       PLoS ONE 9 (2014).
 
     Examples
     --------
@@ -244,6 +263,8 @@ class InformationGain(UnivariateSelector):
         *,
         mdl_cost: MdlCost = "cuts",
         target_bins: int = 4,
+        estimate: Literal["intervals", "neighbors"] = "intervals",
+        n_neighbors: int = 3,
         categorical_features: Any = "from_dtype",
         keep: Any = None,
         feature_groups: Any = None,
@@ -252,13 +273,34 @@ class InformationGain(UnivariateSelector):
         self.n_features_to_select = n_features_to_select
         self.mdl_cost = mdl_cost
         self.target_bins = target_bins
+        self.estimate = estimate
+        self.n_neighbors = n_neighbors
         self.categorical_features = categorical_features
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
 
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:
-        return InformationRelevance(self.mdl_cost, self.target_bins)
+        if self.estimate == "intervals":
+            return InformationRelevance(self.mdl_cost, self.target_bins)
+        if self.estimate != "neighbors":
+            raise InputError(
+                f"estimate={self.estimate!r} must be 'intervals' or 'neighbors'."
+            )
+        check_count("n_neighbors", self.n_neighbors)
+        return NeighborInformation(self.n_neighbors)
+
+    def _keep(self, data: Table, sets: TrainSets) -> Self:
+        super()._keep(data, sets)
+        if self.estimate == "neighbors":
+            self.estimate_ = f"distances to {self.n_neighbors} nearest neighbours"
+        else:
+            self.estimate_ = "intervals by Fayyad and Irani's rule"
+            if data.kind == "numbers":
+                self.estimate_ += (
+                    f", the target in {self.target_bins} intervals of equal frequency"
+                )
+        return self
 
 
 class Variance(UnivariateSelector):

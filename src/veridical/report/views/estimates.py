@@ -121,6 +121,11 @@ EXPLAIN = {
         "Complete cross-validation tests every possible test set of a given size by a "
         "classifier trained on all other samples."
     ),
+    "purged": (
+        "Purged cross-validation tests stretches of consecutive samples, each by a "
+        "model trained on the samples before and after it, without those near it in "
+        "time, which would know part of the answer."
+    ),
     "cross-validation": (
         "Cross-validation tests each sample by a model trained without the fold "
         "that the sample is in. Training sets are smaller than the data, so the "
