@@ -139,7 +139,9 @@ class SVMRFE(ReportsProgress):
                 by_index=True,
                 tick=self._tick,
                 groups=groups,
-                ahead=partial(weights.drop_ahead, rtol=RELATIVE) if one_by_one else None,
+                ahead=partial(weights.drop_ahead, rtol=RELATIVE)
+                if one_by_one
+                else None,
             )
             gaps[s], spreads[s] = weights.gap, weights.spread
 
