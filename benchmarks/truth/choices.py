@@ -75,6 +75,8 @@ SURVIVAL: dict[str, Any] = {
     "sizes": [2, 5, 10, 20],
     "estimators": ["cox"],
 }
+#: Classes of consecutive samples, where they are not two equal ones.
+CLASSES = {"unbalanced": [0, 0, 0, 1], "three classes": [0, 1, 2]}
 CANDIDATES = {"few": FEW, "some": SOME, "many": MANY, "numbers": NUMBERS}
 CANDIDATES["survival"] = SURVIVAL
 
@@ -88,14 +90,17 @@ class Design:
     n_features: int
     signal: str
     candidates: str
+    source: str = "independent"
 
     def draw(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
         """Draw features, target and groups (None without)."""
         if self.target == "grouped classes":
             return self._draw_groups(n, rng)
-        X = rng.standard_normal((n, self.n_features))
+        X = self._draw_features(n, rng)
         if self.target == "numbers":
             effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
+            if self.source == "heavy tails":
+                return X, effect + rng.standard_t(4, n) / np.sqrt(2), None
             return X, effect + rng.standard_normal(n), None
         if self.target == "survival":
             effect = EFFECTS[self.signal] * X[:, :RELEVANT].sum(axis=1) / 2
@@ -104,9 +109,19 @@ class Design:
             y = np.empty(n, dtype=[("event", bool), ("time", float)])
             y["event"], y["time"] = time <= censored, np.minimum(time, censored)
             return X, y, None
-        y = np.resize([0, 1], n)
-        X[:, :RELEVANT] += EFFECTS[self.signal] * y[:, np.newaxis]
+        y = np.resize(CLASSES.get(self.source, [0, 1]), n)
+        effects = EFFECTS[self.signal] * (y[:, np.newaxis] > 0)
+        if self.source == "three classes":  # the third differs in other features too
+            X[:, RELEVANT : 2 * RELEVANT] += EFFECTS[self.signal] * (y[:, None] > 1)
+        X[:, :RELEVANT] += effects
         return X, y, None
+
+    def _draw_features(self, n: int, rng: np.random.Generator) -> Any:
+        X = rng.standard_normal((n, self.n_features))
+        if self.source == "correlated":  # blocks of five features share half
+            shared = rng.standard_normal((n, self.n_features // 5 + 1))
+            X = np.sqrt(0.5) * (X + shared[:, np.arange(self.n_features) // 5])
+        return X
 
     def _draw_groups(self, n: int, rng: np.random.Generator) -> tuple[Any, Any, Any]:
         """Draw groups of four samples that share their class and half the variance."""
@@ -138,6 +153,29 @@ def plan() -> list[Design]:
         for n, signal in product((60, 200), EFFECTS)
     ]
     found += [Design("survival", 100, 50, signal, "survival") for signal in EFFECTS]
+    return found
+
+
+def held_out() -> list[Design]:
+    """List designs of other sources, which were never used to set anything."""
+    found = [
+        Design("classes", n, 300, signal, "some", source)
+        for source in ("correlated", "unbalanced", "three classes")
+        for n, signal in ((50, "none"), (80, "strong"), (150, "weak"))
+    ]
+    found += [
+        Design("numbers", n, 100, signal, "numbers", source)
+        for source in ("correlated", "heavy tails")
+        for n, signal in ((80, "none"), (120, "strong"), (300, "weak"))
+    ]
+    found += [
+        Design("survival", n, 100, signal, "survival", "correlated")
+        for n, signal in ((80, "none"), (150, "strong"), (250, "weak"))
+    ]
+    found += [
+        Design("grouped classes", n, 200, signal, "some")
+        for n, signal in ((120, "none"), (160, "strong"))
+    ]
     return found
 
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.oracles import choosing as oracle
 
-from veridical import choose
+from veridical import choose, select
 from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs, read_scoring
 from veridical._core.table import Table
@@ -507,3 +507,88 @@ def test_repeated_folds_and_splitters():
     assert other.n_folds == 4
     alone = choose(X, y, **{**SMALL, "cv": "loo", "estimators": ["nb"]})
     assert alone.correction == "bbc"
+
+
+# -- weights, batches and covariates ---------------------------------------------------
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "balanced_accuracy", "roc_auc", "f1"])
+@pytest.mark.parametrize("correction", ["bbc", "nested"])
+def test_a_weight_counts_equal_samples(correction, scoring):
+    """Weights and repeated samples give the same scores and the same winners."""
+    X, y = signal(strength=0.8)
+    y = (y == "b").astype(int)
+    weights = np.resize([1, 3, 2, 1, 0], len(y))
+    rows = np.repeat(np.arange(len(y)), weights)
+    splits = [(one.train, one.test) for one in CrossValidation(4).split(y, 1)]
+    counted = [tuple(np.flatnonzero(np.isin(rows, part)) for part in s) for s in splits]
+    how = {**SMALL, "estimators": ["nb", "logistic"], "n_bootstrap": 20}
+    how |= {"correction": correction, "scoring": scoring}
+    weighted = choose(X, y, **{**how, "cv": splits}, sample_weight=weights)
+    repeated = choose(X[rows], y[rows], **{**how, "cv": counted})
+    one, two = weighted.candidates, repeated.candidates
+    np.testing.assert_allclose(np.sort(one.score), np.sort(two.score), rtol=1e-12)
+    assert weighted.naive_score == pytest.approx(repeated.naive_score)
+    assert weighted.winner.label == repeated.winner.label
+    if correction == "nested":
+        assert weighted.score == pytest.approx(repeated.score)
+        assert weighted.fold_winners == repeated.fold_winners
+    assert "0 to 3" in str(weighted.settings["sample weights"])
+    shared = weighted.estimator_.predict(X) == repeated.estimator_.predict(X)
+    assert shared.all()
+
+
+def test_batches_and_covariates_are_corrected_in_every_split():
+    X, y = signal()
+    rng = np.random.default_rng(2)
+    frame = pd.DataFrame(X).add_prefix("g").assign(site=np.resize(list("uuvv"), len(y)))
+    frame["age"] = rng.normal(size=len(y))
+    frame.loc[frame.site == "v", "g4"] += 5
+    given = {"batch": "site", "covariates": ["age"]}
+    how = {**SMALL, "selectors": "anova", "sizes": [5], "estimators": "nb"}
+    found = choose(frame, y, **how, **given)
+    alone = select(
+        "anova",
+        frame,
+        y,
+        n_features_to_select=5,
+        estimator="nb",
+        cv=4,
+        random_state=0,
+        **given,
+    )
+    chosen = [one for one in found.found if one.selector == "AnovaF"]
+    assert chosen[0].score.value == pytest.approx(alone.accuracy.value)
+    assert found.data.n_features == 30
+    assert {"batch", "covariates"} <= set(found.settings)
+    assert any("corrected features" in note for note in found.notes)
+    assert len(found.estimator_.predict(X)) == len(y)  # of corrected samples
+
+
+def test_a_store_knows_weights_and_batches(tmp_path):
+    X, y = signal()
+    site = np.resize(list("uuvv"), len(y))
+    how = {**SMALL, "correction": "bbc", "store": tmp_path / "search.sqlite"}
+    rng = np.random.default_rng(0)
+    for more in (
+        {},
+        {"sample_weight": rng.integers(1, 4, len(y))},
+        {"batch": site},
+        {"batch": site[::-1].copy()},
+    ):
+        kept = choose(X, y, **how, **more)
+        fresh = choose(X, y, **{**how, "store": None}, **more)
+        assert kept.candidates.score.tolist() == fresh.candidates.score.tolist()
+        again = choose(X, y, **how, **more)
+        assert again.candidates.score.tolist() == fresh.candidates.score.tolist()
+
+
+def test_two_values_and_regressors_are_said():
+    X, y = signal()
+    codes = (y == "b").astype(int)
+    found = choose(X, codes, **{**SMALL, "estimators": ["ridge"]})
+    (said,) = [note for note in found.notes if "0 and 1" in note]
+    assert "regressors" in said
+    assert "'svm'" in said
+    found = choose(X, codes, **SMALL)
+    assert not any("regressors" in note for note in found.notes)

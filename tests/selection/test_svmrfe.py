@@ -12,6 +12,9 @@ from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical.criteria import svm
+from veridical.search.backward import backward
 from veridical.selection import SVMRFE
 
 
@@ -124,3 +127,61 @@ def test_products_beyond_the_largest_number():
     X = np.random.default_rng(0).normal(size=(20, 3)) * 1e200
     with pytest.raises(InputError, match=r"overflow.*StandardScaler"):
         SVMRFE(2).fit(X, np.arange(20) % 2)
+
+
+def tables():
+    """Yield tables on which rounds are clear, tied, or singular."""
+    rng = np.random.default_rng(3)
+    wide = rng.normal(size=(40, 300))
+    two, four = np.arange(40) % 2, np.arange(40) % 4
+    wide[:, :5] += two[:, np.newaxis]
+    yield "wide", wide, two
+    yield "four classes", wide, four
+    yield "copies of features", np.hstack([wide[:, :40], wide[:, 20:60]]), two
+    yield (
+        "copies of samples",
+        np.vstack([wide, wide[:10]])[:, :90],
+        np.r_[two, two[:10]],
+    )
+    yield "more samples than features", rng.normal(size=(120, 15)), np.arange(120) % 2
+    yield "counts", rng.poisson(2.0, size=(50, 120)).astype(float), np.arange(50) % 2
+    yield "other scales", wide * np.exp(rng.normal(0, 2, 300)), two
+    yield "sparse", sparse.random(40, 150, 0.1, format="csr", rng=rng), two
+
+
+@pytest.mark.parametrize("pool", [(1024, 128), (12, 4)])
+@pytest.mark.parametrize("C", [1.0, 1e-3])
+@pytest.mark.parametrize(
+    ("X", "y"), [pytest.param(X, y, id=name) for name, X, y in tables()]
+)
+def test_several_rounds_at_once_are_a_loop_over_rounds(X, y, C, pool, monkeypatch):
+    """The compiled rounds drop what rounds with the scores of all features drop."""
+    monkeypatch.setattr(svm, "POOL", pool[0])
+    monkeypatch.setattr(svm, "EXPECTED", pool[1])
+    ahead = SVMRFE(1, C=C).fit(X, y).order_
+    monkeypatch.setattr(
+        svm.SVMWeights, "drop_ahead", lambda self, kept, rtol: np.zeros(0, dtype=int)
+    )
+    np.testing.assert_array_equal(ahead, SVMRFE(1, C=C).fit(X, y).order_)
+
+
+def test_most_rounds_are_clear():
+    """On wide tables nearly all rounds run at once, which is where the time goes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 600)), np.arange(60) % 2
+    rounds = []
+    weights = svm.SVMWeights(read_table(X, y), np.ones(60), 1.0)
+
+    def score(kept):
+        rounds.append(kept.size)
+        return weights.scores(kept)
+
+    backward(
+        600,
+        score,
+        lambda left: 1,
+        rtol=1e-9,
+        atol=lambda: weights.noise,
+        ahead=lambda kept: weights.drop_ahead(kept, 1e-9),
+    )
+    assert len(rounds) < 60

@@ -46,6 +46,10 @@ class Blocks(Protocol):
         """Say what is done."""
         ...
 
+    def sha256(self) -> str:
+        """Hash what features are corrected for, and how."""
+        ...
+
 
 class Table:
     """Samples with their features and target.

@@ -60,6 +60,7 @@ def choose(
     target: options.Target = None,
     drop: options.Drop = None,
     groups: options.Groups = None,
+    weights: options.Weights = None,
     header: options.Header = None,
     classes: options.Classes = False,
     numbers: options.Numbers = False,
@@ -68,6 +69,9 @@ def choose(
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
+    batch: options.Batch = None,
+    unknown_batch: options.UnknownBatch = None,
+    covariates: options.Covariates = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -165,7 +169,7 @@ def choose(
     """
     common = options.begin(
         "choose", data, target, drop, header, classes, seed, jobs, quiet=quiet,
-        groups=groups, numbers=numbers, time=time, event=event,
+        groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.read_method(cv)
     options.check_choice("--correction", correction, CORRECTIONS)
@@ -178,7 +182,9 @@ def choose(
     ]
     request = ChooseRequest(
         **common,
-        **options.read_preparation(impute, scale, encode, None, None, None),
+        **options.read_preparation(
+            impute, scale, encode, batch, unknown_batch, covariates
+        ),
         selectors=tuple(options.split_commas(selectors)),
         sizes=tuple(sizes),
         estimators=tuple(options.split_commas(estimators)),
@@ -237,6 +243,7 @@ def _run(
     X, y, name = request.read_data(
         SOURCE, lambda: SOURCES[SOURCE](N_SAMPLES, random_state=request.seed)
     )
+    X, given = request.correct_for("choose", X, y)
     prepared = request.preparation(X)
     selectors: Any = list(request.selectors) or "auto"
     estimators: Any = list(request.estimators) or "auto"
@@ -259,7 +266,7 @@ def _run(
         console.progress_bar("Choosing") as progress,
     ):
         found = run(
-            X,
+            given,
             y,
             selectors=selectors,
             sizes=list(request.sizes) or "auto",

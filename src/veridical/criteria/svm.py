@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +15,7 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.kernels.columns import column_norms, cross_products, gram, row_products
 from veridical.kernels.duality import measure_svm, put_at_bounds
+from veridical.kernels.elimination import drop_while_clear
 from veridical.kernels.interior import center, factor, solve_box
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
@@ -27,6 +28,16 @@ COPY_SHARE = 0.9
 RESUM_SHARE = 1e-3
 #: Rounding error of a weight, as a share of the largest weight a feature could have.
 WEIGHT_ROUNDING = 1e-11
+#: Features among which the next ones to drop are looked for, and how many of them are
+#: expected to be dropped before others have to be looked at.
+POOL, EXPECTED = 1024, 128
+#: Samples that may become free before the inverse has to be computed anew.
+ROOM = 32
+#: Features dropped at once, which make the attempt worth its time.
+WORTHWHILE = 8
+#: Rounds without an attempt to drop several features at once, after one in vain: twice
+#: as many as the last time, and at most so many.
+LONGEST_WAIT = 64
 #: Gaps at which interior points stop; the next one is tried where it is not yet clear
 #: which multipliers are free.
 SVR_GAPS = (1e-8, 1e-12)
@@ -35,6 +46,17 @@ SVR_GAPS = (1e-8, 1e-12)
 SVR_VIOLATION = 1e-9
 #: The same as `WEIGHT_ROUNDING`, for what support vector regression leaves of a weight.
 SVR_ROUNDING = 1e-8
+
+
+class _Equations(NamedTuple):
+    """Problems as `veridical.kernels.elimination` takes them, over all samples."""
+
+    sign: FloatArray
+    bound: FloatArray
+    signed: FloatArray
+    free: IntArray
+    n_free: IntArray
+    inverse: FloatArray
 
 
 class SVMWeights:
@@ -87,6 +109,7 @@ class SVMWeights:
         self.noise, self.gap = np.zeros(0), -1.0
         self._multipliers = [np.zeros(members.size) for members, _, _ in self._problems]
         self._weights = [np.zeros(self._features.size) for _ in self._problems]
+        self._wait = self._waited = 0
 
     def _pairs_of_classes(
         self, data: Table, rows: IntArray, bound: FloatArray
@@ -121,6 +144,107 @@ class SVMWeights:
         if self.gap < 0:
             self.gap = self._measure_gap()
         return total
+
+    def drop_ahead(self, kept: IntArray, rtol: float) -> IntArray:
+        """Return features that the next rounds drop, one in each, as far as is clear.
+
+        Parameters
+        ----------
+        kept : int array
+            The features still there, after at least one call of `scores`.
+        rtol : float
+            Relative difference of scores that are tied.
+
+        Returns
+        -------
+        int array
+            Places among `kept`, in the order in which they are dropped; none where the
+            next round needs the scores of all features.
+        """
+        nothing = np.zeros(0, dtype=np.intp)
+        if self.gap < 0 or kept.size < 2 or self._waited < self._wait:
+            self._waited += 1
+            return nothing
+        self._keep_only(kept)
+        self._waited, self._wait = 0, min(2 * self._wait + 1, LONGEST_WAIT)
+        free = [
+            np.flatnonzero((a > 0) & (a < bound))
+            for a, (_, _, bound) in zip(self._multipliers, self._problems, strict=True)
+        ]
+        if self._exact_gram is not None or not min(map(len, free)):
+            return nothing
+        try:
+            equations = self._invert(free)
+        except np.linalg.LinAlgError:
+            return nothing
+        here = np.searchsorted(self._features, kept)
+        pool, limits = self._choose_pool(here)
+        P = self._X[:, here[pool]]
+        P = P.toarray() if sparse.issparse(P) else P
+        v = equations.signed
+        dropped = drop_while_clear(
+            np.ascontiguousarray(P, dtype=np.float64),
+            self._norms[here[pool]],
+            self._G,
+            *equations,
+            limits,
+            rtol,
+            WEIGHT_ROUNDING,
+        )
+        for k, (members, sign, _) in enumerate(self._problems):
+            self._multipliers[k] = sign * v[k, members]
+            self._weights[k] = cross_products(self._X, v[k])
+        places = pool[dropped]
+        self._present[here[places]] = False
+        if len(dropped) >= WORTHWHILE:
+            self._wait = 0
+        return places
+
+    def _invert(self, free: list[IntArray]) -> _Equations:
+        """Invert the equations for the free multipliers of every problem."""
+        n, q = len(self._G), len(free)
+        room = max(map(len, free)) + ROOM
+        made = _Equations(
+            np.ones((q, n)),
+            np.zeros((q, n)),
+            np.zeros((q, n)),
+            np.zeros((q, n), dtype=np.int64),
+            np.array([len(one) for one in free]),
+            np.zeros((q, room + 1, room + 1)),
+        )
+        for k, (members, sign, bound) in enumerate(self._problems):
+            made.sign[k, members], made.bound[k, members] = sign, bound
+            made.signed[k, members] = sign * self._multipliers[k]
+            own, m = members[free[k]], len(free[k])
+            system = np.ones((m + 1, m + 1))
+            system[0, 0], system[1:, 1:] = 0.0, self._G[np.ix_(own, own)]
+            made.free[k, :m] = own
+            made.inverse[k, : m + 1, : m + 1] = np.linalg.inv(system)
+        return made
+
+    def _choose_pool(
+        self, here: IntArray
+    ) -> tuple[IntArray, tuple[float, float, float]]:
+        """Choose features that may be dropped next, and find how long no other may be.
+
+        Returns
+        -------
+        pool : int array
+            Places among `here`.
+        limits : tuple of float
+            As `veridical.kernels.elimination.drop_while_clear` takes them.
+        """
+        if here.size <= POOL:
+            return np.arange(here.size), (np.inf, np.inf, 0.0)
+        norms = self._norms[here]
+        size = np.sqrt(sum(weight[here] ** 2 for weight in self._weights))
+        least = float(np.partition(size, EXPECTED)[EXPECTED])
+        with np.errstate(divide="ignore"):
+            reach = np.where(norms > 0, (size - least) / norms, -np.inf)
+        order = np.argpartition(reach, POOL)
+        rest = order[POOL:]
+        limits = least, float(reach[rest].min()), float(norms[rest].max())
+        return order[:POOL], limits
 
     def _exact_gram_of(self, members: IntArray) -> FloatArray:
         """Return the inner products of some samples, as high and low parts."""

@@ -100,6 +100,31 @@ class MeanScores:
 
 
 @dataclass(frozen=True, eq=False)
+class WeightedScores:
+    """Other scores of samples that have weights: weight 3 counts as three samples.
+
+    Parameters
+    ----------
+    scores : RowScores
+        The scores of samples that count once.
+    weights : array of shape (n,)
+        How often each counts.
+    """
+
+    scores: RowScores
+    weights: FloatArray
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of candidates."""
+        return self.scores.n_candidates
+
+    def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
+        """Score with multiplicities times weights."""
+        return self.scores.score(weights * self.weights, candidates)
+
+
+@dataclass(frozen=True, eq=False)
 class AreaScores:
     """The area under the ROC curve.
 

@@ -31,11 +31,15 @@ from veridical._core.splits import Split, describe_splits, split_table
 from veridical._core.table import Table
 from veridical._core.text import one_line
 from veridical._core.types import (
+    BatchLike,
+    CovariatesLike,
     CVLike,
+    GroupsLike,
     LabelsLike,
     MatrixLike,
     RandomStateLike,
     ScoringLike,
+    WeightsLike,
 )
 from veridical._core.validation import check_count
 from veridical.evaluation import notes
@@ -89,6 +93,9 @@ from veridical.evaluation.reading import read_problem
 from veridical.evaluation.records import SelectedFeature
 from veridical.evaluation.signatures import find_stand_ins, replace_by_stand_ins
 from veridical.evaluation.stability import stability
+from veridical.evaluation.units import describe_weights
+from veridical.learning.fitting import fit_rows
+from veridical.preparation.blocks import describe_blocks
 
 #: Least number of samples tested before candidates are dropped.
 _LEAST_TESTED = 20
@@ -112,7 +119,10 @@ def choose(
     estimators: Any = "auto",
     scoring: ScoringLike = None,
     cv: CVLike = 10,
-    groups: Any = None,
+    groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
+    batch: BatchLike = None,
+    covariates: CovariatesLike = None,
     correction: Literal["auto", "bbc", "nested"] = "auto",
     inner_cv: CVLike | None = None,
     drop: float | None = None,
@@ -155,6 +165,13 @@ def choose(
     groups : array-like of shape (n_samples,), optional
         Samples that belong together: never on both sides of a split, and drawn together
         by the bootstrap.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the samples, for selection, fits and scores: a sample of weight 3
+        counts as three equal samples, but is drawn once.
+    batch, covariates : optional
+        What features are corrected for on every training set, as in
+        `veridical.evaluation.estimate`. The pipeline of the answer is fitted on
+        corrected features, and new samples have to be corrected first.
     correction : {"auto", "bbc", "nested"}, default="auto"
         "bbc" draws from the predictions and costs nearly nothing. It estimates the
         score of the best candidate on samples outside the draw that chose it. Models
@@ -229,7 +246,16 @@ def choose(
     >>> round(found.naive_score, 2), round(found.score, 2), len(found.candidates)
     (0.62, 0.48, 15)
     """
-    table = read_problem(read_learners(estimators), X, y, groups=groups, name=name)
+    table = read_problem(
+        read_learners(estimators),
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        batch=batch,
+        covariates=covariates,
+        name=name,
+    )
     search = Search(
         selectors=selectors,
         sizes=sizes,
@@ -337,6 +363,7 @@ class Search:
             method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=5
         )
         remarks += notes.on_method(method)
+        remarks += notes.on_two_numbers(table)
         pooling = Pooling.of_splits(splits, table.n_samples)
         candidates = read_candidates(
             self.selectors,
@@ -351,6 +378,11 @@ class Search:
         correction = self.decide(splits, pooling)
         if correction == "nested":
             nested = Nested.plan(self.inner_cv, table, splits, pooling, root)
+        if table.blocks is not None:
+            remarks.append(
+                "The fitted pipeline expects corrected features: correct new samples "
+                "for batch and covariates first, as here, by ComBat and Residualize."
+            )
         run = Workers(self.n_jobs, self.progress)
         work = _Work(candidates, table, splits, scores, run, pooling, stop)
         if nested is not None:
@@ -374,6 +406,8 @@ class Search:
             "cross-validation": describe_splits(method, table),
             "scoring": ", ".join(one.label for one in scores),
             "correction": self._describe_correction(nested, n_bootstrap),
+            **describe_weights(table),
+            **describe_blocks(table),
             "random_state": root,
             "table sha256": table.sha256(),
         }
@@ -808,7 +842,10 @@ class _Answer:
         )
         said = say_bias(near, self.correction)
         features = self._features(best)
-        stand_ins = find_stand_ins(table, np.array([f.index for f in features], int))
+        everyone_there = np.arange(table.n_samples)
+        stand_ins = find_stand_ins(
+            table.corrected(everyone_there), np.array([f.index for f in features], int)
+        )
         if table.n_features == len(features):
             stand_ins = ()
         return Choice(
@@ -818,8 +855,10 @@ class _Answer:
             naive_score=score.sign * float(drawn.naive[drawn.best]),
             found=tuple(found),
             corrected=own.flipped() if score.sign < 0 else own,
-            estimator_=work.candidates.pipeline(best, table).fit(
-                table.frame(), table.labels
+            estimator_=fit_rows(
+                work.candidates.pipeline(best, table),
+                table.corrected(everyone_there),
+                everyone_there,
             ),
             features=features,
             stand_ins=stand_ins,
@@ -1018,7 +1057,10 @@ class _Answer:
             outside = work.row_scores(score, [best], alone)
             value = outside.score(np.ones((1, len(alone.rows))), [0])[0, 0]
             values.append(float(value))
-            sizes.append(len(part.rows))
+            weights = table.weights
+            sizes.append(
+                len(part.rows) if weights is None else float(weights[part.rows].sum())
+            )
             winners.append(best)
         if not _is_comparable(score, table):
             return float(np.nanmean(values)), winners

@@ -26,6 +26,7 @@ from veridical._core.splits import (
     class_counts,
 )
 from veridical._core.table import Table
+from veridical._core.targets import Numbers
 from veridical._core.text import listing, show
 from veridical.evaluation.bootstrap import Bootstrap632, Plus
 from veridical.evaluation.intervals import say_equal, vary
@@ -124,6 +125,21 @@ def _on_outcomes(method: Method, table: Table, splits: Sequence[Split]) -> list[
                 "events."
             )
     return notes
+
+
+def on_two_numbers(table: Table) -> list[str]:
+    """Say that a target which may be classes is predicted as numbers."""
+    if not isinstance(table.target, Numbers):
+        return []
+    values = np.unique(table.target.values)
+    if len(values) > 2:
+        return []
+    shown = " and ".join(f"{value:g}" for value in values)
+    return [
+        f"The target has the values {shown} alone, and is predicted as numbers, because "
+        "the estimators are regressors. If these are classes, use classifiers, such as "
+        "'svm', 'nb' or 'logistic'."
+    ]
 
 
 def warn_of_splits(

@@ -8,7 +8,7 @@ repeat; a score is computed on every layer, and averaged.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from veridical.evaluation.bias_correction import (
     MeanScores,
     PairScores,
     RowScores,
+    WeightedScores,
 )
 from veridical.evaluation.engine import Evaluation
 
@@ -158,6 +159,20 @@ def row_scores(
     RowScores
         Greater is better.
     """
+    found = _unweighted(score, predicted, estimators, rows, table)
+    if table.weights is None or isinstance(found, AnyScores):
+        return found
+    return WeightedScores(found, table.weights[rows])
+
+
+def _unweighted(
+    score: Score,
+    predicted: Sequence[Outputs],
+    estimators: Sequence[Any],
+    rows: IntArray,
+    table: Table,
+) -> RowScores:
+    """Make the scores of samples that count once; `AnyScores` know the weights."""
     everyone = np.ones((1, len(rows)), dtype=np.bool_)
     target = table.target
     if score.is_accuracy:
@@ -189,6 +204,7 @@ def row_scores(
     whole = _Compute(score, predicted, responses, rows, table)
     if score.pooled:
         alone = np.arange(len(rows))[:, np.newaxis]
+        whole = replace(whole, table=table.replace(weights=None))
         values = np.array(
             [[whole(c, one) for c in range(len(predicted))] for one in alone]
         )
@@ -241,9 +257,11 @@ class _Compute:
         outputs, response = self.predicted[candidate], self.responses[candidate]
         everyone = np.arange(self.table.n_samples)
         y = observed_of(self.table.target, self.rows[samples], everyone)
+        weights = self.table.weights
+        own = None if weights is None else weights[self.rows[samples]]
         values = [
             self.score.of_outputs(
-                y, outputs.take(layer).take(samples), self.table.classes, response
+                y, outputs.take(layer).take(samples), self.table.classes, response, own
             ).value
             for layer in range(len(outputs.codes))
         ]

@@ -54,6 +54,7 @@ class PredictionStore:
         self._common = {
             "table": table.sha256(),
             "splits": hashlib.sha256(rows).hexdigest(),
+            **_hash_structure(table),
         }
         self._root = root
         self._writer = Writer(path)
@@ -133,3 +134,14 @@ class PredictionStore:
             classes=self._table.classes,
             estimator=procedure.estimator,
         )
+
+
+def _hash_structure(table: Table) -> dict[str, str]:
+    """Hash weights, groups, batch and covariates, where there are any."""
+    parts = {"weights": table.weights, "groups": table.groups}
+    found = {
+        name: hashlib.sha256(np.ascontiguousarray(part).tobytes()).hexdigest()
+        for name, part in parts.items()
+        if part is not None
+    }
+    return found if table.blocks is None else {**found, "blocks": table.blocks.sha256()}

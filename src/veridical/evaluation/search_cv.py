@@ -132,7 +132,9 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Choose the best candidate, and fit it on all samples.
 
         Parameters
@@ -143,6 +145,8 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             The target.
         groups : array-like of shape (n_samples,), optional
             Samples that belong together.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the samples.
 
         Returns
         -------
@@ -153,7 +157,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         learners = read_learners(self.estimators)
         if y is None or (learners and is_classifier(learners[0])):
             y = read_labels(self, y, X.shape[0])
-        table = read_problem(learners, X, y, groups=groups)
+        table = read_problem(learners, X, y, groups=groups, sample_weight=sample_weight)
         search = Search(
             **{name: getattr(self, name) for name in self._searched()},
             progress=False,

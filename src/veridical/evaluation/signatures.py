@@ -78,7 +78,7 @@ def replace_by_stand_ins(
     result, counts = [], []
     for rows, order in zip(train_sets, orders, strict=True):
         new = order.copy()
-        found = correlations(table, rows, order)
+        found = correlations(table.corrected(rows), rows, order)
         if found is not None:
             used: set[int] = set()
             for place, row in enumerate(np.abs(found)):

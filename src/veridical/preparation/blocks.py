@@ -7,6 +7,7 @@ correction on training samples and applies it to all.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import warnings
 from dataclasses import dataclass, field, replace
@@ -15,6 +16,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pandas as pd
+from pandas.util import hash_pandas_object
 from scipy import sparse
 from sklearn.base import clone
 
@@ -26,7 +28,7 @@ from veridical._core.reading import is_frame, read_table
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers
-from veridical._core.text import listed, listing, plural, show
+from veridical._core.text import listed, listing, one_line, plural, show
 from veridical.preparation.columns import (
     Side,
     column_of,
@@ -192,6 +194,17 @@ class Blocks:
             other.fit(learned, covariates=self.covariates.iloc[train])
             applied = other.transform(applied, covariates=self.covariates.iloc[rows])
         return applied
+
+    def sha256(self) -> str:
+        """Hash batch, covariates and how features are corrected for them."""
+        found = hashlib.sha256()
+        for part in (self.batch, self.covariates, self.kept):
+            if part is not None:
+                found.update(hash_pandas_object(part, index=False).to_numpy().tobytes())
+            found.update(b"|")
+        for step in (self.combat, self.residualize):
+            found.update(one_line(step).encode())
+        return found.hexdigest()
 
     def describe(self) -> dict[str, str]:
         """Say what is done, for the settings of a record."""

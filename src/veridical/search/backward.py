@@ -21,6 +21,7 @@ def backward(
     by_index: bool = False,
     tick: Callable[[], None] = lambda: None,
     groups: FeatureGroups | None = None,
+    ahead: Callable[[IntArray], IntArray] | None = None,
 ) -> IntArray:
     """Order features by the round in which they are dropped, last ones first.
 
@@ -45,6 +46,10 @@ def backward(
     groups : FeatureGroups, optional
         Groups are dropped as a whole, and those that are always selected never. The
         score of a group is the best of its features.
+    ahead : callable, optional
+        For rounds that drop one feature each: given the indices of the remaining
+        features, the places among them of those that the next rounds drop, as far as
+        they are known without the scores of all.
 
     Returns
     -------
@@ -56,6 +61,13 @@ def backward(
     kept = np.arange(n_features)
     rounds: list[IntArray] = []
     while kept.size > 1:
+        known = () if ahead is None else ahead(kept)
+        if len(known):
+            rounds += [kept[place : place + 1] for place in known]
+            kept = np.delete(kept, known)
+            for _ in known:
+                tick()
+            continue
         scores = score(kept)
         n_dropped = min(max(1, n_drop(kept.size)), kept.size - 1)
         dropped = last_by_score(scores, n_dropped, rtol=rtol, atol=atol())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -23,6 +24,10 @@ from veridical.search.backward import backward
 from veridical.search.groups import FeatureGroups
 from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
+
+
+#: Relative difference of squared weights; with a smaller one features are tied.
+RELATIVE = 1e-9
 
 
 class SVMRFE(ReportsProgress):
@@ -121,6 +126,7 @@ class SVMRFE(ReportsProgress):
         n_drop = self._schedule(groups, n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
         gaps, spreads = np.zeros(len(sets)), np.zeros(len(sets))
+        one_by_one = groups is None and data.kind == "classes" and self.step == 1
 
         def eliminate(s: int) -> None:
             weights = self._weights(data, sets.counts[s])
@@ -128,11 +134,14 @@ class SVMRFE(ReportsProgress):
                 n_features,
                 weights.scores,
                 n_drop,
-                rtol=1e-9,
+                rtol=RELATIVE,
                 atol=lambda: weights.noise,
                 by_index=True,
                 tick=self._tick,
                 groups=groups,
+                ahead=partial(weights.drop_ahead, rtol=RELATIVE)
+                if one_by_one
+                else None,
             )
             gaps[s], spreads[s] = weights.gap, weights.spread
 
