@@ -1,6 +1,7 @@
 """Codes and cut points of the information criteria in single training sets."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.oracles import selection as oracle
@@ -10,8 +11,11 @@ from veridical._core.table import Table
 from veridical.criteria.information import (
     UncertaintyRedundancy,
     cut_points,
+    gains,
     interval_codes,
 )
+from veridical.kernels.mdl import tabulate_bits
+from veridical.kernels.tables import xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -51,3 +55,48 @@ def test_cuts_and_redundancy_of_training_sets(problem, data):
         wanted = [oracle.symmetrical_uncertainty(codes[i], codes[j]) for j in others]
         got = redundancy.between(i, others)
         np.testing.assert_allclose(got, wanted, rtol=0, atol=1e-12)
+
+
+def _half_samples_and_resamples(y, n_sets, rng):
+    """Draw halves with the same class counts, and bootstrap samples with others."""
+    for s in range(n_sets):
+        if s % 4 == 3:
+            yield rng.integers(0, y.size, y.size)
+            continue
+        rows = [rng.permutation(np.flatnonzero(y == k)) for k in np.unique(y)]
+        yield np.concatenate([own[: own.size // 2] for own in rows])
+
+
+@pytest.mark.parametrize("mdl_cost", ["cuts", "samples"])
+@pytest.mark.parametrize("n_classes", [2, 3, 4])
+def test_gains_of_many_sets_are_those_of_each(n_classes, mdl_cost):
+    """Whether a feature may be cut is looked up for all sets at once."""
+    rng = np.random.default_rng(n_classes)
+    y = rng.permutation(np.resize(np.arange(n_classes), 46))
+    X = rng.normal(size=(46, 40))
+    X[:, :20] += rng.uniform(0, 2, 20) * y[:, None]
+    X[:, ::3] = np.round(X[:, ::3])  # many ties
+    X[:, 4] = 1.0
+    X[3:9, 5] = np.nan
+    table = Table.from_arrays(X, np.zeros(40, dtype=bool), y)
+    index = list(_half_samples_and_resamples(y, 37, rng))
+    sets = TrainSets.from_indices(index, 46)
+    counts = sets.counts.astype(np.int32)
+    totals = sets.class_counts(y, n_classes).astype(np.int32)
+    tabulated = tabulate_bits(y, totals, counts, xlogx_table(46)).saved.size > 0
+    assert tabulated == (n_classes < 4)
+    found = gains(table, sets, 1, mdl_cost)
+    for s, rows in enumerate(index):
+        alone = gains(table, TrainSets.from_indices([rows], 46), 1, mdl_cost)
+        for many, one in zip(found, alone, strict=True):
+            np.testing.assert_array_equal(many[s], one[0])
+    assert 0.05 < np.mean(found[0] > 0) < 0.9
+
+
+def test_tables_of_bits_are_bounded():
+    y = np.repeat([0, 1], 500)
+    counts = np.ones((3, 1000), dtype=np.int32)
+    totals = np.full((3, 2), 500, dtype=np.int32)
+    assert not tabulate_bits(y, totals, counts, xlogx_table(1000)).saved.size
+    few = tabulate_bits(y, totals // 10, counts, xlogx_table(1000))
+    assert few.saved.size == 51 * 51

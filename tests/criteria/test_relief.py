@@ -192,11 +192,10 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
         [[numeric_distance(X, i, j, inverse) for j in order] for i in order]
     )
     noise = np.tril(rng.uniform(-error, error, exact.shape), -1)
+    everyone, fixed = np.arange(60), (counts, counts, np.arange(4) * 20, samples)
     found = [
         find_within(
-            Neighbourhood(
-                D, off, counts, counts, np.arange(4) * 20, samples, np.arange(60), 60, 1
-            )
+            Neighbourhood(D.__getitem__, 60, everyone, off, *fixed, everyone, 60, 1)
         )
         for D, off in ((exact, 0.0), (exact + noise + noise.T, error))
     ]

@@ -23,6 +23,7 @@ from veridical.kernels.mdl import (
     block_categorical_gains,
     block_gains,
     column_cuts,
+    tabulate_bits,
 )
 from veridical.kernels.mutual_information import (
     digamma_table,
@@ -148,13 +149,13 @@ def _gains(
         for one, end in zip(problems, ends, strict=True):
             yield one, slice(end - len(one.totals), end)
 
+    tables = [tabulate_bits(*one[:3], xlogx) for one in problems]
+
     def numeric(where: slice | IntArray, block: FloatArray) -> None:
         order = sort_rows(block)
-        for (y, totals, counts, by_row), here in parts():
-            g, u = np.empty((2, len(block), len(totals)))
-            block_gains(
-                block, order, y, totals, counts, by_row, xlogx, count_cuts, g, u
-            )
+        for (one, here), bits in zip(parts(), tables, strict=True):
+            g, u = np.empty((2, len(block), len(one.totals)))
+            block_gains(block, order, *one, bits, xlogx, count_cuts, g, u)
             gain[where, here], uncertainty[where, here] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:

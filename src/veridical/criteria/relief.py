@@ -6,6 +6,9 @@ these are corrected; then its neighbours are searched for. Where a quick distanc
 decide which sample is a neighbour, exact distances do. For the k nearest samples single
 precision is nearly always enough; for a radius that depends on the distances of all
 samples, quick distances have double precision.
+
+The distances of a tall table do not fit into memory. There each training set computes
+those of a few samples to all, finds their neighbours, and forgets the distances.
 """
 
 from __future__ import annotations
@@ -28,26 +31,32 @@ from veridical.kernels.distance import (
     Precision,
     QuickArray,
     add_mixed,
+    add_mixed_rows,
     error_bound,
+    scale_columns,
     scale_samples,
     sum_pairs,
+    sum_rows,
 )
 from veridical.kernels.ranges import block_ranges
 from veridical.kernels.relief import (
+    N_PARTS,
     Neighbourhood,
     NeighbourPairs,
     Samples,
     find_nearest,
     find_within,
     find_within_by_target,
-    join,
-    merge_repeated,
 )
 from veridical.kernels.relief_sums import sum_mixed, sum_numeric
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
-N_PARTS = 10  # parts in which distances are computed where progress is reported
+#: Bytes of the distances of all samples; beyond them, and beyond those of the data,
+#: distances of a few samples are computed at a time.
+MAX_BYTES = 1 << 26
+TILE_BYTES = 1 << 21  # these distances: they stay in the cache
+MAX_PAIRS = 1 << 23  # neighbour pairs that are summed at a time
 LEAST_RANGE = 1e-290  # a feature with a smaller range, or above 1/this, is rescaled
 NARROWING = 16  # ratio of ranges; beyond it a set shares no sums of a feature
 
@@ -109,6 +118,8 @@ class NeighbourRelevance(ABC):
 
     precision: ClassVar[Precision]
     batch: ClassVar[int]  # sets whose pairs are summed together
+    # Whether a share of all samples are neighbours of each sample, too many to keep.
+    has_many_pairs: ClassVar[bool] = False
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, at least −1."""
@@ -200,7 +211,8 @@ class RegressionReliefRelevance(ReliefRelevance):
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples; weight them by the differences of the target."""
-        first, second, negative = self._neighbours(problem)
+        shares = self._shares(problem)
+        first, second, negative = find_nearest(problem, self.n_neighbors, shares)
         weight, n_queries = -negative, float(problem.queries.sum())
         own = target[problem.ids]
         reach = float(own.max() - own.min())
@@ -211,23 +223,13 @@ class RegressionReliefRelevance(ReliefRelevance):
         loss = weight * (1.0 - differ) / rest if rest > 0 else np.zeros(weight.size)
         return NeighbourPairs(first, second, n_queries * (gain - loss))
 
-    def _neighbours(self, problem: Neighbourhood) -> NeighbourPairs:
-        """Find the neighbours, of all samples as if they were of one class."""
+    def _shares(self, problem: Neighbourhood) -> FloatArray | None:
+        """Return the weights of neighbours by rank, None if all have the same."""
         if self.decay is None:
-            return find_nearest(problem, self.n_neighbors)
-        # Each rank is the k nearest samples less the k − 1 nearest, so that equally far
-        # samples share the weights of their ranks.
+            return None
         n_near = int(min(self.n_neighbors, problem.counts.sum() - 1))
-        ranks = np.arange(1, n_near + 1)
-        share = np.exp(-((ranks / self.decay) ** 2))
-        share /= share.sum()
-        factor = ranks * (share - np.append(share[1:], 0.0))
-        found = [
-            one._replace(weight=one.weight * factor[k - 1])
-            for k in ranks.tolist()
-            for one in [find_nearest(problem, k)]
-        ]
-        return merge_repeated(join(found), problem.n_ids)
+        shares = np.exp(-((np.arange(1, n_near + 1) / self.decay) ** 2))
+        return shares / shares.sum()
 
 
 class MultiSurfRelevance(NeighbourRelevance):
@@ -236,6 +238,7 @@ class MultiSurfRelevance(NeighbourRelevance):
     precision: ClassVar[Precision] = np.float64
     # Weights of pairs depend on the number of neighbours, which differs between sets.
     batch: ClassVar[int] = 1
+    has_many_pairs: ClassVar[bool] = True
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the samples within the radius of each sample."""
@@ -358,13 +361,24 @@ class _Relief:
         map_blocks(work, self.X, self.n_threads)
         return low, high
 
+    @property
+    def is_tall(self) -> bool:
+        """Whether the distances of all samples are too many, or few are wanted."""
+        n = len(self.X)
+        n_bytes = n * n * np.dtype(self.precision).itemsize
+        few = 4 * np.count_nonzero(self.queries.any(axis=0)) < n
+        return n_bytes > MAX_BYTES and (few or n_bytes > self.X.nbytes)
+
     def weights(self) -> FloatArray:
         """Return weights of shape (S, p)."""
+        if self.is_tall:
+            return self._weights_by_tiles()
         numeric, mixed = self._numeric_distances(), self._mixed_distances()
         result = np.zeros((len(self.counts), self.X.shape[1]))
         for lo in range(0, len(self.counts), self.relevance.batch):
             batch = range(lo, min(lo + self.relevance.batch, len(self.counts)))
-            self._sum(batch, self._all_pairs(numeric, mixed, batch), result)
+            pairs = self._all_pairs(numeric, mixed, batch)
+            self._sum(lo, pairs, result[batch.start : batch.stop])
         return result
 
     def permuted_weights(self, orders: IntArray, columns: IntArray) -> FloatArray:
@@ -377,8 +391,11 @@ class _Relief:
         columns : int array
             The features to weigh.
         """
-        numeric, mixed = self._numeric_distances(), self._mixed_distances()
-        (pairs,) = self._all_pairs(numeric, mixed, range(1))
+        if self.is_tall:
+            pairs = self.relevance.pairs(self._tiles(0), self._target_values(0))
+        else:
+            numeric, mixed = self._numeric_distances(), self._mixed_distances()
+            (pairs,) = self._all_pairs(numeric, mixed, range(1))
         result = np.zeros((len(orders), columns.size))
         is_plain = np.isin(columns, self.plain)
         plain, other = columns[is_plain], columns[~is_plain]
@@ -394,6 +411,54 @@ class _Relief:
             if other.size:
                 row[~is_plain] = sum_mixed(X_other, rows, *scales.take(other), pairs)
         return result / self.queries[0].sum()
+
+    def _weights_by_tiles(self) -> FloatArray:
+        """Return the weights, set by set, without all distances in memory."""
+        result = np.zeros((len(self.counts), self.X.shape[1]))
+        for s, total in enumerate(result):
+            problem, target = self._tiles(s), self._target_values(s)
+            asked, tick = problem.asked, problem.tick
+            if not self.relevance.has_many_pairs:
+                self._sum(s, [self.relevance.pairs(problem, target)], total[None])
+                continue
+            step = max(1, MAX_PAIRS // problem.counts.size)
+            for lo, hi in spans(asked.size, N_PARTS):
+                for first in range(lo, hi, step):
+                    here = asked[first : min(first + step, hi)]
+                    part, row = (
+                        problem._replace(asked=here, tick=None),
+                        np.zeros_like(total),
+                    )
+                    self._sum(s, [self.relevance.pairs(part, target)], row[None])
+                    total += row
+                if tick is not None:
+                    tick()
+        return result
+
+    def _tiles(self, s: int) -> Neighbourhood:
+        """Return the search in training set `s`, a few samples at a time."""
+        here, scales = np.flatnonzero(self.counts[s]), self.scales[s]
+        rows, plain, precision = self.rows[here], self.plain, self.precision
+        scaling = scales.centres(self.mean, plain), scales.inverse[plain]
+        columns = scale_columns(self.X_plain, rows, *scaling, self.n_threads, precision)
+        mixed = scales.take(self.mixed)
+
+        def distances(some: IntArray) -> QuickArray:
+            D: QuickArray = np.empty((some.size, here.size), dtype=precision)
+            own = scale_samples(self.X_plain, rows[some], *scaling, 1, precision)
+            sum_rows(own, columns, D)
+            D[np.arange(some.size), some] = 0.0
+            if self.mixed.size:
+                add_mixed_rows(self.X_mixed, rows, some, *mixed, D)
+            return D
+
+        # No value is further from another than both are from the middle.
+        largest = 2 * columns.largest_size + self.mixed.size
+        error = error_bound(plain.size, columns.largest_size, largest, precision)
+        error += self.mixed.size**2 * float(np.finfo(np.float64).eps)
+        step = max(16, TILE_BYTES // (here.size * np.dtype(precision).itemsize))
+        found = self._neighbourhood(s, here, distances, step, error, self.n_threads)
+        return found._replace(tick=self.tick)
 
     def _all_pairs(
         self, numeric: QuickArray, mixed: FloatArray | None, batch: range
@@ -500,26 +565,45 @@ class _Relief:
     ) -> NeighbourPairs:
         """Find the neighbour pairs of one set; ids are places in `rows`."""
         here = np.flatnonzero(self.counts[s])
+        D, error = self._quick(numeric, mixed, s, here, n_threads)
+
+        def distances(some: IntArray) -> QuickArray:
+            if some.size == some[-1] - some[0] + 1:
+                return D[some[0] : some[-1] + 1]
+            return D[some]
+
+        problem = self._neighbourhood(s, here, distances, len(D), error, n_threads)
+        return self.relevance.pairs(problem, self._target_values(s))
+
+    def _neighbourhood(
+        self,
+        s: int,
+        here: IntArray,
+        distances: Callable[[IntArray], QuickArray],
+        step: int,
+        error: float,
+        n_threads: int,
+    ) -> Neighbourhood:
+        """Return the search for neighbours in one set, given its distances."""
         scales = self.scales[s]
-        samples = Samples(
-            self.X_plain,
-            scales.inverse[self.plain],
-            self.X_mixed,
-            *scales.take(self.mixed),
-            self.rows[here],
-        )
-        return self.relevance.pairs(
-            Neighbourhood(
-                *self._quick(numeric, mixed, s, here, n_threads),
-                self.counts[s, here],
-                self.queries[s, here],
-                np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
-                samples,
-                here,
-                len(self.X),
-                n_threads,
+        return Neighbourhood(
+            distances,
+            step,
+            np.flatnonzero(self.queries[s, here]),
+            error,
+            self.counts[s, here],
+            self.queries[s, here],
+            np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
+            Samples(
+                self.X_plain,
+                scales.inverse[self.plain],
+                self.X_mixed,
+                *scales.take(self.mixed),
+                self.rows[here],
             ),
-            self._target_values(s),
+            here,
+            len(self.X),
+            n_threads,
         )
 
     def _target_values(self, s: int) -> FloatArray:
@@ -532,25 +616,23 @@ class _Relief:
             return self.target.values[self.rows]
         return self.y.astype(np.float64)
 
-    def _sum(
-        self, batch: range, pairs: list[NeighbourPairs], result: FloatArray
-    ) -> None:
-        """Sum the differences of every feature over the pairs of a batch of sets."""
+    def _sum(self, first: int, pairs: list[NeighbourPairs], result: FloatArray) -> None:
+        """Sum the differences of every feature over the pairs of some sets."""
         if self.plain.size:
             sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
-            result[batch.start : batch.stop, self.plain] = sums
-        for s, each in zip(batch, pairs, strict=True):
-            if len(batch) > 1:
-                self._sum_narrowed(s, each, result[s])
+            result[:, self.plain] = sums
+        for s, (each, row) in enumerate(zip(pairs, result, strict=True), first):
+            if len(pairs) > 1:
+                self._sum_narrowed(s, each, row)
             scales = self.scales[s]
             # A constant feature has no range to divide by.
             with np.errstate(invalid="ignore"):
-                scaled = np.where(scales.inverse > 0, result[s] * scales.inverse, 0.0)
+                scaled = np.where(scales.inverse > 0, row * scales.inverse, 0.0)
             if self.mixed.size:
                 scaled[self.mixed] = sum_mixed(
                     self.X_mixed, self.rows, *scales.take(self.mixed), each
                 )
-            result[s] = scaled / self.queries[s].sum()
+            row[:] = scaled / self.queries[s].sum()
 
     def _sum_narrowed(self, s: int, pairs: NeighbourPairs, sums: FloatArray) -> None:
         """Sum features whose outliers this set leaves out for this set alone.

@@ -20,6 +20,11 @@ pairs; and exact ones in double precision, for the few pairs that quick ones lea
 Quick distances use ``|a − b| = a + b − 2 min(a, b)``: the sums of rows are known, so a
 pair costs a minimum and a fused multiply–add, which processors compute in parallel,
 whereas difference, absolute value and sum depend on each other.
+
+There are two ways to all distances. `sum_pairs` computes each pair once, and a register
+holds features of one pair: for wide tables, whose distances fit into memory.
+`sum_rows` computes the distances of some samples to all, and a register holds pairs: for
+tall tables, and where few distances are wanted.
 """
 
 from __future__ import annotations
@@ -40,6 +45,9 @@ Precision = type[np.float32] | type[np.float64]
 ROWS = 4  # rows whose distances to two others are summed in one loop
 WIDTH = 16  # numbers that the widest registers hold
 TILE = 256  # features of a sum; longer sums have larger rounding errors
+STRIP_BYTES = 1 << 18  # values of some samples that stay in the second-level cache
+MIN_STRIP, MAX_STRIP = 64, 256  # number of these samples
+STEP = 4096  # samples that are scaled at a time
 
 _FAST_SUMS = {"reassoc", "contract", "nsz"}
 
@@ -192,6 +200,112 @@ def sum_pairs(
     run(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
 
 
+def scale_columns(
+    X: Any,
+    rows: IntArray,
+    centre: FloatArray,
+    factor: FloatArray,
+    n_threads: int,
+    precision: Precision = np.float32,
+) -> Scaled:
+    """Compute the same with one feature per row; zeros fill up the last four rows."""
+    m, p = len(rows), X.shape[1]
+    Z: QuickArray = np.zeros((-(-p // 4) * 4, m), dtype=precision)
+    sums, largest_size = np.empty(m), 0.0
+    for lo in range(0, m, STEP):
+        part = slice(lo, lo + STEP)
+        some = scale_samples(X, rows[part], centre, factor, n_threads, precision)
+        Z[:p, part], sums[part] = some.Z[:, :p].T, some.sums
+        largest_size = max(largest_size, some.largest_size)
+    return Scaled(Z, sums, largest_size)
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+def _sum_rows(
+    own: QuickArray,
+    own_sums: FloatArray,
+    Z: QuickArray,
+    sums: FloatArray,
+    width: int,
+    D: QuickArray,
+) -> None:
+    p, m = Z.shape
+    n = own_sums.size
+    dtype = Z.dtype
+    strip = np.zeros((p, width), dtype=dtype)
+    a, b, c, d = (
+        np.empty(width, dtype=dtype),
+        np.empty(width, dtype=dtype),
+        np.empty(width, dtype=dtype),
+        np.empty(width, dtype=dtype),
+    )
+    total = np.empty((ROWS, width))
+    for lo in range(0, m, width):
+        size = min(width, m - lo)
+        for f in range(p):
+            source, target = Z[f, lo : lo + size], strip[f]
+            for t in range(size):
+                target[t] = source[t]
+        for first in range(0, n, ROWS):
+            total[:] = 0.0
+            # Rows after the last one repeat it.
+            ya, yb = own[first], own[min(first + 1, n - 1)]
+            yc, yd = own[min(first + 2, n - 1)], own[min(first + 3, n - 1)]
+            for g in range(0, p, TILE):
+                a[:] = 0.0
+                b[:] = 0.0
+                c[:] = 0.0
+                d[:] = 0.0
+                for f in range(g, min(g + TILE, p), 4):
+                    # Four features at a time: each sum is read and written once.
+                    z0, z1, z2, z3 = strip[f], strip[f + 1], strip[f + 2], strip[f + 3]
+                    a0, a1, a2, a3 = ya[f], ya[f + 1], ya[f + 2], ya[f + 3]
+                    b0, b1, b2, b3 = yb[f], yb[f + 1], yb[f + 2], yb[f + 3]
+                    c0, c1, c2, c3 = yc[f], yc[f + 1], yc[f + 2], yc[f + 3]
+                    d0, d1, d2, d3 = yd[f], yd[f + 1], yd[f + 2], yd[f + 3]
+                    for t in range(width):
+                        x0, x1, x2, x3 = z0[t], z1[t], z2[t], z3[t]
+                        a[t] += ((a0 if a0 < x0 else x0) + (a1 if a1 < x1 else x1)) + (
+                            (a2 if a2 < x2 else x2) + (a3 if a3 < x3 else x3)
+                        )
+                        b[t] += ((b0 if b0 < x0 else x0) + (b1 if b1 < x1 else x1)) + (
+                            (b2 if b2 < x2 else x2) + (b3 if b3 < x3 else x3)
+                        )
+                        c[t] += ((c0 if c0 < x0 else x0) + (c1 if c1 < x1 else x1)) + (
+                            (c2 if c2 < x2 else x2) + (c3 if c3 < x3 else x3)
+                        )
+                        d[t] += ((d0 if d0 < x0 else x0) + (d1 if d1 < x1 else x1)) + (
+                            (d2 if d2 < x2 else x2) + (d3 if d3 < x3 else x3)
+                        )
+                for t in range(width):
+                    total[0, t] += a[t]
+                    total[1, t] += b[t]
+                    total[2, t] += c[t]
+                    total[3, t] += d[t]
+            for i in range(first, min(first + ROWS, n)):
+                out, least = D[i, lo : lo + size], total[i - first]
+                all_sums, own_sum = sums[lo : lo + size], own_sums[i]
+                for t in range(size):
+                    out[t] = own_sum + all_sums[t] - 2.0 * least[t]
+
+
+def sum_rows(own: Scaled, columns: Scaled, D: QuickArray) -> None:
+    """Fill D with the distances of some samples to all, of shape (n, m).
+
+    Parameters
+    ----------
+    own : Scaled
+        The samples, from `scale_samples`.
+    columns : Scaled
+        All samples, from `scale_columns`.
+    D : array of shape (n, m)
+        The result.
+    """
+    room = STRIP_BYTES // (len(columns.Z) * columns.Z.itemsize + 1)
+    width = min(max(room // MIN_STRIP * MIN_STRIP, MIN_STRIP), MAX_STRIP)
+    _sum_rows(own.Z, own.sums, columns.Z, columns.sums, width, D)
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def numeric_distance(X: Any, i: int, j: int, inverse: FloatArray) -> float:
     """Compute the exact distance of two rows over complete numeric features."""
@@ -241,6 +355,26 @@ def mixed_distance(
     for c in range(X.shape[1]):
         total += value_difference(X[i, c], X[j, c], low[c], inverse[c], n_vals[c])
     return total
+
+
+@njit(cache=True, nogil=True)
+def add_mixed_rows(
+    X: FloatArray,
+    rows: IntArray,
+    here: IntArray,
+    low: FloatArray,
+    inverse: FloatArray,
+    n_vals: IntArray,
+    D: QuickArray,
+) -> None:
+    """Add the distances of the samples `here` to all, over the same features.
+
+    Sample j is row ``rows[j]`` of X.
+    """
+    for i in range(here.size):
+        out, own = D[i], rows[here[i]]
+        for j in range(rows.size):
+            out[j] += mixed_distance(X, own, rows[j], low, inverse, n_vals)
 
 
 @njit(cache=True, nogil=True)

@@ -2,7 +2,9 @@
 
 One sort of a feature serves every training set: leaving rows out of a sorted list
 leaves it sorted. In wide data most features are not cut at all, and most time is spent
-to find that out: a first pass keeps nothing but class counts.
+to find that out: a first pass keeps nothing but class counts. Where few class counts
+are possible, a table says for each by how many bits a cut there shortens the
+description, and the pass looks up the place of every training set in it.
 
 | symbol       | meaning                                              | shape      |
 |--------------|------------------------------------------------------|------------|
@@ -14,6 +16,10 @@ to find that out: a first pass keeps nothing but class counts.
 | x, y         | a sorted feature without missing values, its classes | (n,)       |
 | class_totals | samples of each class in each training set           | (K, S)     |
 | left         | class counts of the samples below a cut              | (K,)       |
+| saved        | bits that a cut saves, less those that name the cut, | (N,)       |
+|              | for all class counts below the cut                   |            |
+| start        | place in `saved` of a training set without samples   | (S,)       |
+| step         | by how much sample i of set s moves that place       | (n, S)     |
 
 References
 ----------
@@ -22,6 +28,8 @@ References
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy import uintp
@@ -38,11 +46,36 @@ from veridical.kernels.tables import gain_and_uncertainty, spread_missing
 # equal, and the first is taken.
 ENTROPY_TIE = 1e-9
 
+# Entries of a table of bits: more do not stay in the second-level cache.
+MAX_ENTRIES = 1 << 17
+WIDTH = 16  # training sets whose places the widest registers hold
+# Share of the number of samples; bits in single precision are that precise.
+BITS_ERROR = 1e-6
+
 
 @njit(cache=True, nogil=True)
 def _log2_power_of_3(k: int) -> float:
     """Compute ``log2(3^k − 2)``, also where 3^k would overflow."""
     return k * np.log2(3.0) + np.log2(1.0 - 2.0 * 3.0 ** (-k))
+
+
+@njit(cache=True, nogil=True)
+def _added_bits(
+    n: int,
+    classes: int,
+    entropy: float,
+    n1: int,
+    classes1: int,
+    entropy1: float,
+    classes2: int,
+    entropy2: float,
+) -> float:
+    """Compute how many bits describe the classes of both parts, beyond the whole."""
+    return _log2_power_of_3(classes) - (
+        classes * entropy / n
+        - classes1 * entropy1 / n1
+        - classes2 * entropy2 / (n - n1)
+    )
 
 
 @njit(cache=True, nogil=True)
@@ -62,12 +95,171 @@ def _is_shorter(
     Entropies are multiplied by the number of samples.
     """
     gain = (entropy - entropy1 - entropy2) / n
-    delta = _log2_power_of_3(classes) - (
-        classes * entropy / n
-        - classes1 * entropy1 / n1
-        - classes2 * entropy2 / (n - n1)
-    )
+    delta = _added_bits(n, classes, entropy, n1, classes1, entropy1, classes2, entropy2)
     return gain > 1e-12 and gain > (np.log2(candidates) + delta) / n
+
+
+@njit(cache=True, nogil=True)
+def _fill_saved(
+    class_total: NDArray[np.int32], xlogx: FloatArray, saved: NDArray[np.float32]
+) -> None:
+    """Fill the bits for training sets with the same class counts.
+
+    The class counts below the cut are the digits of a place in the table.
+    """
+    n_classes = class_total.size
+    left = np.zeros(n_classes, dtype=np.int32)
+    n, present = 0, 0
+    whole = 0.0
+    for k in range(n_classes):
+        n += class_total[k]
+        present += class_total[k] > 0
+        whole -= xlogx[class_total[k]]
+    whole += xlogx[n]
+    for place in range(saved.size):
+        n_left, present1, present2 = 0, 0, 0
+        first, second = 0.0, 0.0
+        for k in range(n_classes):
+            a, b = left[k], class_total[k] - left[k]
+            n_left += a
+            present1 += a > 0
+            present2 += b > 0
+            first -= xlogx[a]
+            second -= xlogx[b]
+        saved[place] = -np.inf
+        if 0 < n_left < n:
+            first += xlogx[n_left]
+            second += xlogx[n - n_left]
+            saved[place] = (
+                whole
+                - first
+                - second
+                - _added_bits(
+                    n, present, whole, n_left, present1, first, present2, second
+                )
+            )
+        k = n_classes - 1
+        while k >= 0:
+            left[k] += 1
+            if left[k] <= class_total[k]:
+                break
+            left[k] = 0
+            k -= 1
+
+
+class SavedBits(NamedTuple):
+    """Bits that cuts save, as looked up for many training sets; see the notation.
+
+    Sets without samples fill up the last `WIDTH`.
+    """
+
+    saved: NDArray[np.float32]
+    start: NDArray[np.int32]
+    step: NDArray[np.int32]
+
+
+def tabulate_bits(
+    y: IntArray,
+    class_totals: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    xlogx: FloatArray,
+) -> SavedBits:
+    """Tabulate what cuts save in these training sets; empty if that is too much."""
+    n_sets, n_classes = class_totals.shape
+    totals, which = np.unique(class_totals, axis=0, return_inverse=True)
+    sizes = np.prod(totals + 1.0, axis=1)
+    if n_sets == 1 or sizes.sum() > MAX_ENTRIES:
+        none = np.empty(0, dtype=np.int32)
+        return SavedBits(np.empty(0, dtype=np.float32), none, none.reshape(0, 0))
+    ends = np.cumsum(sizes).astype(np.int32)
+    saved = np.empty(ends[-1], dtype=np.float32)
+    for total, end, size in zip(totals, ends, sizes.astype(int), strict=True):
+        _fill_saved(total, xlogx, saved[end - size : end])
+    weight = np.ones((n_classes, len(totals)), dtype=np.int32)
+    for k in range(n_classes - 1, 0, -1):
+        weight[k - 1] = weight[k] * (totals[:, k] + 1)
+    which = which.reshape(-1)
+    width = -(-n_sets // WIDTH) * WIDTH
+    start, step = np.zeros(width, np.int32), np.zeros((len(y), width), np.int32)
+    start[:n_sets] = (ends - sizes)[which]
+    step[:, :n_sets] = counts.T * weight[y][:, which]
+    return SavedBits(saved, start, step)
+
+
+@njit(cache=True, nogil=True)
+def _count_values(
+    x: FloatArray, rows: IntArray, step: NDArray[np.int32], n_values: NDArray[np.int32]
+) -> None:
+    """Count the values of a sorted feature in every training set."""
+    present = np.zeros(n_values.size, dtype=np.int32)
+    for s in range(n_values.size):
+        n_values[s] = 0
+    for t in range(x.size):
+        more = step[uintp(rows[t])]
+        for s in range(n_values.size):
+            present[s] |= more[s]
+        if t + 1 == x.size or x[t + 1] != x[t]:
+            for s in range(n_values.size):
+                n_values[s] += present[s] > 0
+                present[s] = 0
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan"})
+def _may_be_cut(
+    x: FloatArray,
+    y: IntArray,
+    rows: IntArray,
+    bits: SavedBits,
+    totals: IntArray,
+    n_candidates: IntArray,
+    count_cuts: bool,
+    worth: NDArray[np.bool_],
+) -> None:
+    """Mark the training sets in which a sorted, complete feature may be worth cutting.
+
+    The bits saved at the best cut are at most the largest that any boundary point
+    saves; see `_are_worth_cutting` for boundary points. `totals` are the sizes of the
+    sets, and `n_candidates` the numbers of values, if all rows differ.
+    """
+    saved, start, step = bits
+    n_sets = start.size
+    # Work arrays of its own: the compiler must see that `best` and `saved` are apart.
+    place, n_values = start.copy(), np.empty(n_sets, dtype=np.int32)
+    best = np.full(n_sets, np.float32(-np.inf))
+    repeated = False
+    begin = 0
+    for t in range(x.size):
+        more = step[uintp(rows[t])]
+        for s in range(n_sets):
+            place[s] += more[s]
+        if t + 1 == x.size:
+            break
+        if x[t + 1] == x[t]:
+            repeated = True
+            continue
+        # No boundary point: all samples of this value and of the next are of a class.
+        same = y[t + 1] == y[t]
+        u = begin
+        while same and u < t:
+            same = y[u] == y[t]
+            u += 1
+        u = t + 2
+        while same and u < x.size and x[u] == x[t + 1]:
+            same = y[u] == y[t]
+            u += 1
+        begin = t + 1
+        if same:
+            continue
+        for s in range(n_sets):
+            here = saved[uintp(place[s])]
+            best[s] = here if here > best[s] else best[s]
+    if repeated and count_cuts:
+        _count_values(x, rows, step, n_values)
+    else:
+        n_values[: totals.size] = n_candidates
+    for s in range(totals.size):
+        needed = np.log2(max(n_values[s] - 1, 1))
+        worth[s] = best[s] > needed - BITS_ERROR * (totals[s] + 100)
 
 
 @njit(cache=True, nogil=True)
@@ -249,12 +441,13 @@ def _groups(
             continue
         if x[t] != last:
             g += 1
-            last, pure[g] = x[t], y[t]
+            last, pure[uintp(g)] = x[t], y[t]
+            before, here = cum[uintp(g)], cum[uintp(g + 1)]
             for k in range(n_classes):
-                cum[g + 1, k] = cum[g, k]
-        elif pure[g] != y[t]:
-            pure[g] = -1
-        cum[g + 1, y[t]] += weight[t]
+                here[k] = before[k]
+        elif pure[uintp(g)] != y[t]:
+            pure[uintp(g)] = -1
+        cum[uintp(g + 1), uintp(y[t])] += weight[t]
     return g + 1
 
 
@@ -272,15 +465,17 @@ def _best_cut(
     class no cut need be looked at (Fayyad & Irani, theorem 1).
     """
     n_classes = cum.shape[1]
+    below, above = cum[uintp(lo)], cum[uintp(hi)]
     best, where = np.inf, -1
     for g in range(lo + 1, hi):
-        if pure[g] >= 0 and pure[g] == pure[g - 1]:
+        if pure[uintp(g)] >= 0 and pure[uintp(g)] == pure[uintp(g - 1)]:
             continue
+        here = cum[uintp(g)]
         left, right = 0, 0
         spread = 0.0
         for k in range(n_classes):
-            a = cum[g, k] - cum[lo, k]
-            b = cum[hi, k] - cum[g, k]
+            a = here[k] - below[k]
+            b = above[k] - here[k]
             left += a
             right += b
             spread += xlogx[uintp(a)] + xlogx[uintp(b)]
@@ -366,6 +561,7 @@ def block_gains(
     class_totals: NDArray[np.int32],
     counts: NDArray[np.int32],
     by_row: NDArray[np.int32],
+    bits: SavedBits,
     xlogx: FloatArray,
     count_cuts: bool,
     gain: FloatArray,
@@ -373,7 +569,7 @@ def block_gains(
 ) -> None:
     """Compute information gain and symmetrical uncertainty of discretised features.
 
-    `by_row` are the counts transposed.
+    `by_row` are the counts transposed, and `bits` may be empty.
 
     A feature without an accepted cut has one bin and scores exactly 0.
     """
@@ -385,6 +581,12 @@ def block_gains(
     known = np.empty((n_classes, n_sets), dtype=np.int32)
     missing = np.empty(n_classes)
     worth = np.empty(n_sets, dtype=np.bool_)
+    sizes, n_candidates = np.zeros((2, n_sets), dtype=np.intp)
+    for s in range(n_sets):
+        for k in range(n_classes):
+            sizes[s] += class_totals[s, k]
+        for i in range(n):
+            n_candidates[s] += counts[s, i] > 0 if count_cuts else counts[s, i]
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
     stack = np.empty((n + 2, 2), dtype=np.intp)
@@ -413,6 +615,10 @@ def block_gains(
                 left[:n_classes, 0],
                 best[:n_classes, 0],
             )
+        elif bits.saved.size > 0 and n_known == n:
+            _may_be_cut(
+                values, label, order[j], bits, sizes, n_candidates, count_cuts, worth
+            )
         else:
             rows = order[j]
             _are_worth_cutting(
@@ -427,6 +633,8 @@ def block_gains(
                 weight[t] = counts[s, uintp(order[j, t])]
             n_groups = _groups(values, label, weight, cum, pure)
             n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
+            if n_cuts == 0:
+                continue
             table = _table(n_groups, n_cuts, ends, cum)
             for k in range(n_classes):
                 missing[k] = class_totals[s, k] - known[k, s]

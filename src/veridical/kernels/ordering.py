@@ -112,15 +112,13 @@ def first_by_score(
     >>> first_by_score(np.array([0.0, 2.0, np.nan, 3.0, 2.0]), 2).tolist()
     [3, 1]
     """
-    if n_first < scores.size and np.isfinite(scores).all():
-        least = np.partition(scores, scores.size - n_first)[scores.size - n_first]
+    with np.errstate(invalid="ignore"):
+        few = np.flatnonzero(scores > NO_SCORE)
+    some = scores[few]
+    if n_first < few.size and np.isfinite(some).all():
+        least = np.partition(some, few.size - n_first)[few.size - n_first]
         # Every score that could be tied with the last one; ties may form chains.
         slack = 2 * atol + 100 * rtol * abs(least)
-        few = np.flatnonzero(scores >= least - slack)
-        if few.size > 2 * n_first + 30:
-            few = np.arange(scores.size)
-    else:
-        few = np.arange(scores.size)
-    order = few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
-    with np.errstate(invalid="ignore"):
-        return order[scores[order] > NO_SCORE]
+        near = few[some >= least - slack]
+        few = near if near.size <= 2 * n_first + 30 else few
+    return few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]

@@ -1,11 +1,14 @@
 """Find the neighbours of each sample, for ReliefF and MultiSURF.
 
-Rows of D are the samples of one training set, sorted by class, so that each class is a
-run of rows.
+The samples of one training set are sorted by class, so that each class is a run of
+them. Their neighbours are searched for piece by piece, so that a piece of distances is
+all that must be in memory.
 
 | symbol  | meaning                                                        | shape    |
 |---------|----------------------------------------------------------------|----------|
-| D       | quick distances between samples                                | (m, m)   |
+| asked   | samples whose neighbours are wanted, ascending                 | (n,)     |
+| here    | a piece of these                                               | (h,)     |
+| D       | quick distances of these samples to all                        | (h, m)   |
 | error   | how far a quick distance can lie from the exact one            |          |
 | counts  | how often a sample occurs in the training set                  | (m,)     |
 | queries | how often the neighbours of a sample are wanted                | (m,)     |
@@ -25,7 +28,7 @@ of its distances to all others minus half their standard deviation.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +46,7 @@ DISTANCE_TIE = 1e-11
 SEARCH_MARGIN = 0.3
 # Attempts to find them, each with a larger distance; then all samples are searched.
 MAX_WIDENINGS = 4
+N_PARTS = 10  # parts of the work where progress is reported
 
 
 class NeighbourPairs(NamedTuple):
@@ -78,10 +82,14 @@ class Samples(NamedTuple):
 class Neighbourhood(NamedTuple):
     """Input of the search for neighbours in one training set; see the notation above.
 
-    `ids` are below `n_ids`.
+    ``distances(here)`` returns D for at most `step` samples at a time (or for all of
+    them, if they are in memory anyway); `ids` are below `n_ids`. With `tick`, the search
+    has `N_PARTS` parts, and `tick` is called after each.
     """
 
-    D: QuickArray
+    distances: Callable[[IntArray], QuickArray]
+    step: int
+    asked: IntArray
     error: float
     counts: FloatArray
     queries: FloatArray
@@ -90,6 +98,7 @@ class Neighbourhood(NamedTuple):
     ids: IntArray
     n_ids: int
     n_threads: int
+    tick: Callable[[], None] | None = None
 
 
 class _Candidates(NamedTuple):
@@ -182,7 +191,7 @@ def _neighbours_in(
     lo: int,
     hi: int,
     places: float,
-    D: QuickArray,
+    row: QuickArray,
     error: float,
     counts: FloatArray,
     samples: Samples,
@@ -196,9 +205,9 @@ def _neighbours_in(
 
     Returns their number in `near`, and where the search for the next sample starts.
     Quick distances decide all but the samples near the k-th; for these exact distances
-    are computed, unless there is a place for each of them.
+    are computed, unless there is a place for each of them. Neighbours are ascending, so
+    that their order does not depend on the error of quick distances.
     """
-    row = D[i]
     cutoff = _search_radius(row[lo:hi], places, start, step)
     n = _collect_within(row, counts, lo, hi, i, cutoff, near)
     least, quick = _nearest_and_kth(near, n, places, work)
@@ -224,7 +233,21 @@ def _neighbours_in(
             undecided.distance[t] = _exact(samples, i, undecided.sample[t])
         _, radius = _nearest_and_kth(undecided, n_undecided, places_left, work)
     found = _share_places(undecided, n_undecided, radius, places_left, near, found)
+    _sort_samples(near, found)
     return found, limit + SEARCH_MARGIN * (quick - least), quick - least
+
+
+@njit(cache=True, nogil=True)
+def _sort_samples(near: _Candidates, n: int) -> None:
+    """Sort the first n samples; most are sorted already."""
+    sample, weight = near.sample, near.weight
+    for t in range(1, n):
+        j, w = sample[t], weight[t]
+        at = t
+        while at > 0 and sample[at - 1] > j:
+            sample[at], weight[at] = sample[at - 1], weight[at - 1]
+            at -= 1
+        sample[at], weight[at] = j, w
 
 
 @njit(cache=True, nogil=True)
@@ -272,6 +295,7 @@ def _enlarge(values: Any, size: int) -> Any:
 @njit(cache=True, nogil=True)
 def _find_nearest(
     D: QuickArray,
+    here: IntArray,
     error: float,
     counts: FloatArray,
     queries: FloatArray,
@@ -279,10 +303,8 @@ def _find_nearest(
     k: int,
     samples: Samples,
     ids: IntArray,
-    lo: int,
-    hi: int,
 ) -> NeighbourPairs:
-    """Pair each sample ``lo:hi`` with each of its neighbours, by the ids of both."""
+    """Pair each sample with each of its neighbours, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
     near, undecided, work = (
         _make_candidates(m),
@@ -293,17 +315,16 @@ def _find_nearest(
     for c in range(n_classes):
         size[c] = counts[bounds[c] : bounds[c + 1]].sum()
     n = size.sum()
-    capacity = (hi - lo) * n_classes * (k + 1)
+    capacity = here.size * n_classes * (k + 1)
     first, second = np.empty((2, capacity), dtype=np.intp)
     weight = np.empty(capacity)
     start, step = np.full(n_classes, np.inf), np.zeros(n_classes)
     at, own_class = 0, 0
-    for i in range(lo, hi):
+    for row in range(here.size):
+        i = here[row]
         while i >= bounds[own_class + 1]:
             own_class += 1
             start[:] = np.inf
-        if queries[i] == 0:
-            continue
         for c in range(n_classes):
             available = size[c] - (c == own_class)
             if available <= 0:
@@ -315,7 +336,7 @@ def _find_nearest(
                 begin,
                 end,
                 places,
-                D,
+                D[row],
                 error,
                 counts,
                 samples,
@@ -386,30 +407,30 @@ def _is_near(
 @njit(cache=True, nogil=True)
 def _find_within(
     D: QuickArray,
+    here: IntArray,
     error: float,
     counts: FloatArray,
     bounds: IntArray,
     samples: Samples,
     ids: IntArray,
-    lo: int,
-    hi: int,
 ) -> NeighbourPairs:
-    """Pair each sample ``lo:hi`` with those within its radius, by the ids of both."""
+    """Pair each sample with those within its radius, by the ids of both."""
     n_classes, m = bounds.size - 1, counts.size
     n_other_classes = -1  # other classes in the training set
     for c in range(n_classes):
         n_other_classes += bounds[c + 1] > bounds[c]
     near, exact, inside = np.empty(m, dtype=np.bool_), np.empty(m), np.empty(n_classes)
     others = counts.copy()
-    capacity = (hi - lo) * (m // 3 + 1) + m + 1
+    capacity = here.size * (m // 3 + 1) + m + 1
     first, second = np.empty((2, capacity), dtype=np.intp)
     weight = np.empty(capacity)
     at, own_class = 0, 0
-    for i in range(lo, hi):
+    for row in range(here.size):
+        i = here[row]
         while i >= bounds[own_class + 1]:
             own_class += 1
         others[i] -= 1.0
-        _is_near(i, D[i], error, others, samples, exact, near)
+        _is_near(i, D[row], error, others, samples, exact, near)
         misses = 0.0
         for c in range(n_classes):
             inside[c] = 0.0
@@ -468,43 +489,90 @@ def merge_repeated(pairs: NeighbourPairs, n: int) -> NeighbourPairs:
     return NeighbourPairs(first[:at], second[:at], weight[:at])
 
 
-def _gather(find: Any, fixed: Any, problem: Neighbourhood) -> NeighbourPairs:
+def _gather(
+    find: Callable[[QuickArray, IntArray], NeighbourPairs], problem: Neighbourhood
+) -> NeighbourPairs:
     """Find the pairs of all samples in pieces; each once, ordered by first sample."""
     found: dict[int, NeighbourPairs] = {}
+    asked, n_threads = problem.asked, problem.n_threads
 
     def work(lo: int, hi: int) -> None:
-        found[lo] = find(*fixed, lo, hi)
+        here = asked[lo:hi]
+        found[lo] = find(problem.distances(here), here)
 
-    n_threads = problem.n_threads
-    pieces = spans(len(problem.D), 1 if n_threads == 1 else 4 * n_threads, 16)
-    run(work, pieces, n_threads)
-    parts = [found[lo] for lo, _ in pieces]
-    return merge_repeated(join(parts), problem.n_ids)
+    n_pieces = 1 if n_threads == 1 else 4 * n_threads
+    pieces = spans(asked.size, max(n_pieces, -(-asked.size // problem.step)), 16)
+    parts = spans(len(pieces), 1 if problem.tick is None else N_PARTS)
+    for lo, hi in parts:
+        run(work, pieces[lo:hi], n_threads)
+        if problem.tick is not None:
+            problem.tick()
+    return merge_repeated(join([found[lo] for lo, _ in pieces]), problem.n_ids)
 
 
-def find_nearest(problem: Neighbourhood, k: int) -> NeighbourPairs:
-    """Find the neighbour pairs of ReliefF, each once, ordered by the first sample."""
-    D, error, counts, queries, bounds, samples, ids, *_ = problem
-    fixed = D, error, counts, queries, bounds, k, samples, ids
-    return _gather(_find_nearest, fixed, problem)
+def find_nearest(
+    problem: Neighbourhood, k: int, shares: FloatArray | None = None
+) -> NeighbourPairs:
+    """Find the neighbour pairs of ReliefF, each once, ordered by the first sample.
+
+    Parameters
+    ----------
+    problem : Neighbourhood
+        The samples.
+    k : int
+        Number of neighbours of each class.
+    shares : array of shape (k,), optional
+        Weight of the neighbour of each rank, instead of 1 / k.
+    """
+    _, _, _, error, counts, queries, bounds, samples, ids, *_ = problem
+    factors = {k: 1.0}
+    if shares is not None:
+        # Each rank is the k nearest samples less the k − 1 nearest, so that equally far
+        # samples share the weights of their ranks.
+        ranks = np.arange(1, shares.size + 1)
+        each = ranks * (shares - np.append(shares[1:], 0.0))
+        factors = dict(zip(ranks.tolist(), each.tolist(), strict=True))
+
+    def find(D: QuickArray, here: IntArray) -> NeighbourPairs:
+        found = []
+        for n, factor in factors.items():
+            one = _find_nearest(
+                D, here, error, counts, queries, bounds, n, samples, ids
+            )
+            found.append(one._replace(weight=factor * one.weight))
+        return join(found)
+
+    return _gather(find, problem)
 
 
 def find_within(problem: Neighbourhood) -> NeighbourPairs:
     """Find the neighbour pairs of MultiSURF, each once, ordered by the first sample."""
-    D, error, counts, _, bounds, samples, ids, *_ = problem
-    fixed = D, error, counts, bounds, samples, ids
-    return _gather(_find_within, fixed, problem)
+    _, _, _, error, counts, _, bounds, samples, ids, *_ = problem
+
+    def find(D: QuickArray, here: IntArray) -> NeighbourPairs:
+        pairs: NeighbourPairs = _find_within(
+            D, here, error, counts, bounds, samples, ids
+        )
+        return pairs
+
+    return _gather(find, problem)
 
 
 @njit(cache=True, nogil=True)
 def _mark_near(
-    D: QuickArray, error: float, counts: FloatArray, samples: Samples, near: Any
+    D: QuickArray,
+    here: IntArray,
+    error: float,
+    counts: FloatArray,
+    samples: Samples,
+    near: Any,
 ) -> None:
-    """Mark in row i of `near` the samples within the radius of sample i."""
+    """Mark in each row of `near` the samples within the radius of a sample."""
     exact, others = np.empty(counts.size), counts.copy()
-    for i in range(counts.size):
+    for row in range(here.size):
+        i = here[row]
         others[i] -= 1.0
-        _is_near(i, D[i], error, others, samples, exact, near[i])
+        _is_near(i, D[row], error, others, samples, exact, near[row])
         others[i] += 1.0
 
 
@@ -516,20 +584,26 @@ def find_within_by_target(
     Near samples whose targets differ by less than `reach` are hits, the others misses.
     `target` is indexed by the ids of the samples.
     """
-    near = np.empty(problem.D.shape, dtype=np.bool_)
-    _mark_near(problem.D, problem.error, problem.counts, problem.samples, near)
-    own = target[problem.ids]
-    others = np.where(near, problem.counts, 0.0)
-    others[np.diag_indices(len(own))] -= np.diag(near)
-    hit = np.abs(own[:, None] - own) < reach
-    weight = np.zeros(near.shape)
-    for part, sign in ((hit, -1.0), (~hit, 1.0)):
-        inside = np.where(part, others, 0.0)
-        size = inside.sum(axis=1, keepdims=True)
-        weight += sign * np.divide(inside, size, out=inside, where=size > 0)
-    weight *= problem.counts[:, None]
-    # A pair of copies of one sample is its own mirror image.
-    both = np.triu(weight + weight.T, 1) + np.diag(np.diag(weight))
-    first, second = np.nonzero(both)
-    ids = problem.ids
-    return NeighbourPairs(ids[first], ids[second], both[first, second])
+    counts, ids = problem.counts, problem.ids
+    own = target[ids]
+
+    def find(D: QuickArray, here: IntArray) -> NeighbourPairs:
+        near = np.empty(D.shape, dtype=np.bool_)
+        _mark_near(D, here, problem.error, counts, problem.samples, near)
+        others = np.where(near, counts, 0.0)
+        rows = np.arange(here.size)
+        others[rows, here] -= near[rows, here]
+        hit = np.abs(own[here, None] - own) < reach
+        weight = np.zeros(near.shape)
+        for part, sign in ((hit, -1.0), (~hit, 1.0)):
+            inside = np.where(part, others, 0.0)
+            size = inside.sum(axis=1, keepdims=True)
+            weight += sign * np.divide(inside, size, out=inside, where=size > 0)
+        row, second = np.nonzero(weight)
+        weights = counts[here[row]] * weight[row, second]
+        first, second = ids[here[row]], ids[second]
+        return NeighbourPairs(
+            np.minimum(first, second), np.maximum(first, second), weights
+        )
+
+    return _gather(find, problem)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 from veridical._core.table import Table
 from veridical.criteria import Relevance
 from veridical.criteria.relief import (
-    N_PARTS,
     MultiSurfRelevance,
     RegressionMultiSurfRelevance,
 )
+from veridical.kernels.relief import N_PARTS
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities

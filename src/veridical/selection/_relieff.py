@@ -13,10 +13,10 @@ from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
 from veridical.criteria import Relevance
 from veridical.criteria.relief import (
-    N_PARTS,
     RegressionReliefRelevance,
     ReliefRelevance,
 )
+from veridical.kernels.relief import N_PARTS
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
