@@ -12,8 +12,8 @@ from veridical.leakbench import MECHANISMS, draw_table
 
 FEW = {"n_permutations": 19, "random_state": 0, "progress": False}
 PARTS = (
-    *("chance", "signal", "selection", "choice", "luck"),
-    *("duplicates", "groups", "order", "batch"),
+    *("chance", "signal", "selection", "choice", "removed", "overlap", "luck"),
+    *("features", "duplicates", "groups", "order", "batch"),
 )
 
 

@@ -55,5 +55,6 @@ def test_the_smallest_scale_runs_and_reports(tmp_path):
     assert {table.title for table in found.tables} == {
         "Detection of planted mistakes",
         "False alarms on honest work",
+        "The part of a planted mistake",
     }
     assert found.checks

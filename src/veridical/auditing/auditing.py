@@ -88,6 +88,7 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
     "VD029": checks_choices.fitted_on_tested_samples,
     "VD030": checks_values.normalised_with_the_class,
     "VD031": checks_choices.tuned_to_the_test_samples,
+    "VD032": checks_choices.removed_by_their_predictions,
 }
 
 #: Checks for every kind of target; the others are about classes.
@@ -117,6 +118,7 @@ def audit(
     time: ArrayLike | None = None,
     n_tried: int | None = None,
     fitted_on: ArrayLike | str | None = None,
+    n_removed: int | None = None,
     checks: str | Iterable[str] | None = None,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
@@ -190,6 +192,9 @@ def audit(
     fitted_on : "all", row numbers or mask of samples, optional
         Samples on which settings, features or preprocessing were fitted or tuned
         before.
+    n_removed : int, optional
+        Number of samples that were removed, as outliers or as wrongly labelled, after
+        their predictions had been seen; 0 if none were.
     checks : str or iterable of str, optional
         Codes of the checks to run, by default all, and the decomposition of the score
         with them. What a check needs and was not said
@@ -286,7 +291,9 @@ def audit(
     X = data.source
     muted = check_codes(ignore)
     wanted = frozenset(CHECKS) if checks is None else check_codes(checks)
-    known = read_knowledge(data.n_samples, time, batch, covariates, n_tried, fitted_on)
+    known = read_knowledge(
+        data.n_samples, time, batch, covariates, n_tried, fitted_on, n_removed
+    )
     check_alpha(alpha)
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples, data.kind)
@@ -342,7 +349,7 @@ def audit(
             "table sha256": data.sha256(),
         },
         alpha=float(alpha),
-        decomposition=decompose(evidence) if checks is None else None,
+        decomposition=decompose(evidence, findings) if checks is None else None,
         untested=tuple(one for one in found if isinstance(one, Untested)),
         seconds=seconds,
     )

@@ -1,4 +1,4 @@
-"""Checks of choices that were made by looking at scores: VD028, VD029, VD031."""
+"""Checks of choices that were made by looking at scores: VD028, VD029, VD031, VD032."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.pipeline import Pipeline
 
-from veridical._core.arrays import FloatArray
-from veridical._core.numbers import percent, points
+from veridical._core.arrays import BoolArray, FloatArray
+from veridical._core.numbers import count, percent, points
 from veridical._core.parallel import serial
 from veridical._core.seeds import Purpose, seed_for
 from veridical.auditing.codes import finding, untested
@@ -139,6 +139,8 @@ def fitted_on_tested_samples(e: AuditEvidence) -> Finding | Untested | None:
 # Largest share of the possible values that are as good as the given one, for it to
 # count as chosen on these samples.
 _RARE = 0.05
+# The same for a threshold that is exactly a score of a test sample or between two.
+_RARE_WITH_TRACE = 0.2
 
 
 def tuned_to_the_test_samples(e: AuditEvidence) -> Finding | None:
@@ -168,27 +170,62 @@ def _threshold(
     if any(one is None for one in found.applied):
         return None
     scores = np.concatenate(found.applied)
-    codes = table.y[np.concatenate([split.test for split in e.splits])]
+    is_second = table.y[np.concatenate([split.test for split in e.splits])] == 1
     places = np.unique(scores)
-    possible = np.concatenate([[-np.inf], (places[1:] + places[:-1]) / 2, [np.inf]])
-    right = np.array([np.mean((scores >= t) == (codes == 1)) for t in possible])
-    given = float(np.mean((scores >= last.threshold) == (codes == 1)))
-    share = float(np.mean(right >= given - 1e-12))
-    if given < right.max() - 1e-12 or share > _RARE:
+    possible = (places[1:] + places[:-1]) / 2
+    if last.threshold == 0.5 or not possible.size:  # the usual one was not tuned
         return None
-    usual = float(np.mean((scores >= 0.5) == (codes == 1)))
+    share, rank = _compare_thresholds(scores, is_second, possible, last.threshold)
+    seen = np.concatenate([places, possible])
+    exact = np.abs(seen - last.threshold).min() <= 1e-12 * np.abs(seen).max()
+    if share > _RARE and not (exact and rank <= _RARE_WITH_TRACE):
+        return None
+    given, usual = (
+        float(np.mean((scores >= t) == is_second)) for t in (last.threshold, 0.5)
+    )
     tuned = TunedThresholdClassifierCV(clone(last.estimator), scoring="accuracy", cv=3)
     procedure = e.procedure_of(_with_last(whole, tuned))
     again = procedure.inside(procedure.unpermuted, e.splits).accuracy
     said = (
-        f"With the threshold {last.threshold:.4g} the accuracy is {percent(given)}, "
-        f"and none of {possible.size} possible thresholds is better on these test "
-        f"samples ({percent(share)} are as good): it looks chosen on them. Chosen "
+        f"With the threshold {last.threshold:.4g} the accuracy is {percent(given)}. Of "
+        f"{possible.size} possible thresholds {percent(rank)} are as good or better on "
+        "these test samples"
+        f"{', and it is exactly a score of them or between two' if exact else ''}: it "
+        "looks chosen on them. Chosen "
         f"inside each training fold, the threshold gives {percent(again)} "
         f"({points(again - given)}); a threshold of 0.5 gives {percent(usual)}."
     )
-    details = {"share": share, "accuracy_tuned_inside": again}
+    details = {"share": share, "optimism": given - again}
     return finding("VD031", "warning", said, details)
+
+
+def _compare_thresholds(
+    scores: FloatArray, is_second: BoolArray, possible: FloatArray, threshold: float
+) -> tuple[float, float]:
+    """Compare a threshold with all others, by accuracy and by balanced accuracy.
+
+    Returns
+    -------
+    float
+        Share of the possible thresholds that are as good, by the measure by which the
+        threshold is the best; 1 where it is not the best by either.
+    float
+        Share of those that are as good or better, by the measure by which it is best.
+    """
+    best, rank = 1.0, 1.0
+    sizes = np.where(is_second, is_second.sum(), (~is_second).sum())
+    for weights in (np.ones(len(scores)), 1 / sizes):
+        right = np.array(
+            [
+                ((scores >= t) == is_second) @ weights
+                for t in (threshold, *possible.tolist())
+            ]
+        )
+        as_good = float(np.mean(right[1:] >= right[0] * (1 - 1e-12)))
+        rank = min(rank, as_good)
+        if right[0] >= right.max() * (1 - 1e-12):
+            best = min(best, as_good)
+    return best, rank
 
 
 def _iterations(e: AuditEvidence, whole: Any, n: int) -> Finding | None:
@@ -220,7 +257,8 @@ def _iterations(e: AuditEvidence, whole: Any, n: int) -> Finding | None:
         "it looks chosen on them. The mean over all numbers is "
         f"{percent(float(right.mean()))}."
     )
-    return finding("VD031", "warning", said, {"share": share})
+    details = {"share": share, "optimism": given - float(right.mean())}
+    return finding("VD031", "warning", said, details)
 
 
 def _with_last(whole: Any, last: Any) -> Any:
@@ -246,3 +284,42 @@ def _staged_hits(model: Any, X: Any, y: NDArray[Any]) -> FloatArray | None:
     if not hasattr(model, "staged_predict"):
         return None
     return np.array([np.count_nonzero(p == y) for p in model.staged_predict(X)], float)
+
+
+# -- VD032 ---------------------------------------------------------------------------
+
+
+def removed_by_their_predictions(e: AuditEvidence) -> Finding | Untested | None:
+    """VD032: samples were removed after their predictions had been seen."""
+    n_removed = e.known.n_removed
+    if n_removed is None:
+        return untested(
+            "VD032",
+            "n_removed=",
+            "whether samples were removed after their predictions were seen",
+        )
+    if not n_removed:
+        return None
+    given, low = e.accuracy["in"].value, e.accuracy["in"].low
+    least = accuracy_with_removed(e)
+    all_samples = e.n_samples + n_removed
+    said = (
+        f"{count(n_removed, 'sample')} of {all_samples} "
+        f"{'was' if n_removed == 1 else 'were'} removed after the predictions were "
+        f"seen. If these were wrong, as those that catch the eye are, the accuracy on "
+        f"all {all_samples} is {percent(least)} instead of {percent(given)} "
+        f"({points(least - given)})."
+    )
+    severity: Severity = "note"
+    if least < low or (math.isnan(low) and least < given):
+        severity = "error"
+    elif given - least >= WORTH_A_WARNING:
+        severity = "warning"
+    details = {"n_removed": n_removed, "accuracy_with_removed": least}
+    return finding("VD032", severity, said, details)
+
+
+def accuracy_with_removed(e: AuditEvidence) -> float:
+    """Return the accuracy if all samples that were removed were predicted wrongly."""
+    n_removed = e.known.n_removed or 0
+    return e.accuracy["in"].value * e.n_samples / (e.n_samples + n_removed)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse, stats
 from sklearn.tree import DecisionTreeClassifier
 
-from veridical._core.arrays import IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
 from veridical._core.text import show
@@ -36,6 +36,11 @@ _MOST_BY_CHANCE = 1e-3
 # Smallest ratio of the F ratios of the best and the second feature, and smallest share
 # of correctly classified samples, at which one feature carries the accuracy.
 _CARRIES, _NEARLY = 5.0, 0.9
+# Largest share of the features that have no more values than there are classes, in a
+# table in which such a feature is taken for a code of the class.
+_FEW_CODES = 0.1
+# Smallest sum of squares between classes, relative to that within, of such a feature.
+_CODE_RATIO = 0.5
 
 
 def folds_too_small(e: AuditEvidence) -> Finding | None:
@@ -237,13 +242,15 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
         "warning" if coded else "note",
         said,
         {"n_features": len(separating), "n_codes": len(coded), "first": shown[0]},
+        features=coded,
     )
 
 
 def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None:
     """Report a feature that nearly determines the class, as no other feature does.
 
-    A warning if the accuracy without it is below the interval of that with it.
+    A warning if the accuracy without it is below the interval of that with it, or if it
+    has as many values as there are classes, unlike the others.
     """
     data, codes = e.procedure.table, e.procedure.table.y
     numeric = features[~data.categorical[features]]
@@ -257,13 +264,13 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
     total = ((values - values.mean(axis=0)) ** 2).sum(axis=0)
     # The F ratio but for its degrees of freedom, which all features share.
     ratio = np.where(total > 0, total / np.maximum(within, 1e-12 * total) - 1, 0.0)
+    coded = _nearly_code(values, ratio, codes)
+    if coded is not None:
+        return _report_code(e, int(numeric[coded[0]]), coded[1])
     best, second = np.argsort(-ratio, kind="stable")[:2]
     if ratio[best] < _CARRIES * ratio[second]:
         return None
-    tree = DecisionTreeClassifier(max_leaf_nodes=data.n_classes, random_state=0)
-    alone = values[:, [best]]
-    right = tree.fit(alone, codes).predict(alone) == codes
-    share = float(np.mean([right[codes == k].mean() for k in np.unique(codes)]))
+    share = _share_right(values[:, best], codes)
     without = e.accuracy_without(numeric[[best]])
     low = e.accuracy["in"].low
     if share < _NEARLY or without is None or not without < low:
@@ -279,7 +286,57 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
         f"{percent(e.accuracy['in'].value)}. A strong measurement may do this, and so "
         "may a consequence of the class; the values cannot tell which.",
         {"n_features": 1, "first": j, "accuracy_without": without},
+        features=(j,),
     )
+
+
+def _nearly_code(
+    values: FloatArray, ratio: FloatArray, codes: IntArray
+) -> tuple[int, float] | None:
+    """Return a feature that is nearly a code of the class, and how often it is right.
+
+    It has as many values as there are classes, which few of the other features have.
+    """
+    n_classes = np.unique(codes).size
+    strong = np.flatnonzero(ratio >= _CODE_RATIO)
+    if not strong.size:
+        return None
+    ordered = np.sort(values, axis=0)
+    n_values = 1 + np.count_nonzero(np.diff(ordered, axis=0), axis=0)
+    if np.count_nonzero(n_values <= n_classes) > max(1, _FEW_CODES * len(ratio)):
+        return None
+    for place in strong[n_values[strong] == n_classes].tolist():
+        share = _share_right(values[:, place], codes)
+        if share >= _NEARLY:
+            return place, share
+    return None
+
+
+def _report_code(e: AuditEvidence, feature: int, share: float) -> Finding:
+    data = e.procedure.table
+    said = (
+        f"Feature {show(data.feature_names[feature])} has as many values as there are "
+        "classes, which few of the other features have, and agrees with the class in "
+        f"{percent(share)} of the samples (mean over the classes): it looks like a "
+        "code of the class with some errors."
+    )
+    details = {"n_features": 1.0, "first": float(feature), "share": share}
+    without = e.accuracy_without(np.array([feature]))
+    if without is not None:
+        details["accuracy_without"] = without
+        said += (
+            f" Without it the accuracy is {percent(without)} instead of "
+            f"{percent(e.accuracy['in'].value)}."
+        )
+    return finding("VD012", "warning", said, details, features=(feature,))
+
+
+def _share_right(feature: FloatArray, codes: IntArray) -> float:
+    """Return the share of samples that one feature classifies, mean over classes."""
+    n_classes = np.unique(codes).size
+    tree = DecisionTreeClassifier(max_leaf_nodes=n_classes, random_state=0)
+    right = tree.fit(feature[:, None], codes).predict(feature[:, None]) == codes
+    return float(np.mean([right[codes == k].mean() for k in np.unique(codes)]))
 
 
 def _is_code(data: Table, feature: int) -> bool:

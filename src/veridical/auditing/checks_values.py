@@ -80,6 +80,7 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
         severity,
         f"{said} {effect}",
         {"n_features": features.size, "first": first.feature, **details},
+        features=features,
     )
 
 
@@ -122,6 +123,7 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
         severity,
         f"{said} {effect}",
         {"pvalue": float(min(pvalues[j], per_sample)), **details},
+        features=features,
     )
 
 
@@ -195,6 +197,7 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
         severity,
         f"{said} {effect}",
         {"n_features": found.size, "first": int(found[0]), **details},
+        features=found,
     )
 
 
@@ -265,7 +268,7 @@ def imputed_by_the_class(e: AuditEvidence) -> Finding | None:
         "all other values of its class: missing values were replaced by the mean of "
         "their class, which tells the class of test samples."
     )
-    return finding("VD026", "error", said, {"n_features": found.size})
+    return finding("VD026", "error", said, {"n_features": found.size}, features=found)
 
 
 # -- VD030 ---------------------------------------------------------------------------

@@ -12,6 +12,7 @@ never otherwise:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -134,6 +135,35 @@ def find_class_imputed(data: Table) -> list[int]:
     return sorted(found - set(anyway.tolist()))
 
 
+def impute_together(
+    data: Table, values: FloatArray, features: Sequence[int]
+) -> FloatArray:
+    """Replace values that were imputed by class by the mean of all other samples.
+
+    Parameters
+    ----------
+    data : Table
+        Features in which `find_class_imputed` found imputed values.
+    values : array of shape (n_samples, n_features)
+        The features that are to be changed.
+    features : sequence of int
+        What it found.
+    """
+    changed = np.array(values, dtype=np.float64)
+    for j in features:
+        feature, imputed = data.values[:, j], np.zeros(data.n_samples, dtype=bool)
+        for k in range(data.n_classes):
+            own = data.y == k
+            distinct, counts = np.unique(feature[own], return_counts=True)
+            repeated = distinct[counts > 1]
+            if repeated.size:
+                middle = repeated[np.argmin(np.abs(repeated - feature[own].mean()))]
+                imputed |= own & (feature == middle)
+        if imputed.any() and not imputed.all():
+            changed[imputed, j] = changed[~imputed, j].mean()
+    return changed
+
+
 # -- normalisation -------------------------------------------------------------------
 
 
@@ -152,3 +182,9 @@ def is_normalised_by_class(data: Table) -> bool:
             return False
         middles.append(own[0])
     return bool(np.ptp(np.stack(middles), axis=0).max() > 10 * _TOLERANCE * scale)
+
+
+def normalise_together(values: FloatArray) -> FloatArray:
+    """Give all samples the same distribution of values, whatever their class."""
+    ranks = np.argsort(np.argsort(values, axis=1, kind="stable"), axis=1)
+    return np.asarray(np.sort(values, axis=1).mean(axis=0)[ranks])

@@ -16,6 +16,10 @@ strangers, the largest spacing is the one behind the relatives.
 Where the features say less, the classes may show it: a_j falls at once behind the
 relatives, while a signal makes it fall slowly.
 
+This holds for any smooth distance. Two are tried: that of the scaled features, and one
+in which principal components with little variance, which are mostly noise of the
+measurement, count less.
+
 References
 ----------
 .. [1] P. J. Bickel & L. Breiman, "Sums of functions of nearest neighbor distances,
@@ -33,17 +37,22 @@ from scipy.sparse.csgraph import connected_components
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
-from veridical.auditing.duplicates import sample_distances
+from veridical.auditing.duplicates import distances_from, scalar_products
 
 #: Number of spacings that are compared, and the largest number of relatives looked for.
 SPACINGS, MOST_RELATIVES = 8, 6
-#: z from which samples count as grouped by their distances alone.
-LEAST_Z = 4.5
+#: z from which samples count as grouped by their distances alone. On 2400 tables
+#: without groups the larger of the two distances gave 3.35 at most.
+LEAST_Z = 3.6
 #: z of the fall of a_j from which they count as grouped by distances and classes, and
 #: the z of the distances that must go with it.
 LEAST_FALL, LEAST_Z_WITH_FALL = 3.5, 2.0
 #: Samples; with more of them distances are not computed.
 MOST_CLUSTERED = 3000
+# Variance of a component, relative to the mean, up to which it is taken for noise.
+_NOISE = 0.3
+# Samples; with more of them the components are not computed.
+_MOST_DECOMPOSED = 1000
 # Samples without a copy; with fewer of them nothing can be shown.
 _FEWEST_SAMPLES = 12
 
@@ -81,7 +90,25 @@ def find_clusters(data: Table) -> Clusters | None:
         return None
     if not _FEWEST_SAMPLES <= n <= MOST_CLUSTERED:
         return None
-    distance = sample_distances(data, numeric)
+    products = scalar_products(data, numeric)
+    tried = [products]
+    if n <= _MOST_DECOMPOSED:
+        tried.append(_without_noise(products))
+    found = [_clusters_of(one, data.y) for one in tried]
+    return max((one for one in found if one), key=lambda one: one.z, default=None)
+
+
+def _without_noise(products: FloatArray) -> FloatArray:
+    """Return scalar products in which components with little variance count less."""
+    variance, places = np.linalg.eigh(products)
+    variance = np.maximum(variance, 0.0)
+    noise = _NOISE * variance[variance > 1e-9 * variance.max()].mean()
+    return np.asarray((places * np.maximum(variance - noise, 0.0)) @ places.T)
+
+
+def _clusters_of(products: FloatArray, codes: IntArray) -> Clusters | None:
+    """Find groups by the distances that scalar products give."""
+    distance = distances_from(products)
     order = np.argsort(distance, axis=1, kind="stable")[:, : SPACINGS + 1]
     near = np.take_along_axis(distance, order, axis=1)
     apart = near[:, 0] > 0
@@ -91,14 +118,16 @@ def find_clusters(data: Table) -> Clusters | None:
     share = np.bincount(largest, minlength=SPACINGS) / largest.size
     spread = np.sqrt(2 / SPACINGS * (1 - 1 / SPACINGS) / largest.size)
     z = (share - 1 / SPACINGS) / spread
-    fall, fall_z = _falls(data.y[order[apart]] == data.y[apart][:, None])
+    fall, fall_z = _falls(codes[order[apart]] == codes[apart][:, None])
     by_class = np.where(z[:MOST_RELATIVES] >= LEAST_Z_WITH_FALL, fall_z, 0.0)
     m = int(np.argmax(z[:MOST_RELATIVES]))
     if z[m] < LEAST_Z:
         m = int(np.argmax(by_class))
         if by_class[m] < LEAST_FALL:
             return None
-    groups = _link(order[:, : m + 1], np.flatnonzero(apart)[largest == m], n)
+    groups = _link(
+        order[:, : m + 1], np.flatnonzero(apart)[largest == m], len(products)
+    )
     return Clusters(groups, m + 1, float(share[m]), float(z[m]), float(fall[m]))
 
 

@@ -151,6 +151,11 @@ CODES: dict[str, Code] = {
         "Tune it inside the training folds (TunedThresholdClassifierCV, early stopping "
         "on a part of the training samples).",
     ),
+    "VD032": Code(
+        "Samples were removed after their predictions were seen",
+        "Decide which samples to leave out without looking at predictions, or report "
+        "the score with the removed samples.",
+    ),
 }
 
 
@@ -161,11 +166,18 @@ def finding(
     details: Mapping[str, float] | None = None,
     *,
     cure: str | None = None,
+    features: Iterable[int] = (),
 ) -> Finding:
     """Make a finding with the title, and by default the cure, of its code."""
     known = CODES[code]
     return Finding(
-        code, known.title, severity, evidence, cure or known.cure, dict(details or {})
+        code,
+        known.title,
+        severity,
+        evidence,
+        cure or known.cure,
+        dict(details or {}),
+        tuple(int(j) for j in features),
     )
 
 

@@ -7,16 +7,25 @@ add up to the reported score; the signal is what remains.
 | part       | what is removed                    | the run without it               |
 |------------|------------------------------------|----------------------------------|
 | selection  | features chosen on all samples     | chosen inside the folds          |
-| choice     | the best of several tries          | an estimate, no run              |
+| choice     | the best of several tries          | an estimate; tuned in the folds  |
+| removed    | samples that were left out         | they count as errors, no run     |
+| overlap    | test samples in training sets      | the same splits without them     |
 | luck       | the folds and seeds of this run    | mean over other ones             |
+| features   | features that tell the class       | without them, or repaired        |
 | duplicates | copies on both sides of a split    | copies kept together             |
 | groups     | near relatives on both sides       | groups kept whole                |
 | order      | neighbours in time on both sides   | folds of consecutive samples     |
 | batch      | the batch or covariates            | labels permuted within batches   |
 
 A freedom is removed only if its check finds something to remove; its part is 0
-otherwise. The checks of near relatives, order and batch are about classes: for numbers
-and survival times their parts are 0.
+otherwise. From "luck" on each run keeps what was removed before. Most checks are about
+classes: for numbers and survival times the parts of near relatives, order and batch
+are 0.
+
+Intervals of the runs (chance, overlap, luck, features, duplicates, groups, order,
+batch) say how well the part is known on these samples: where they would lie with
+unlimited runs. Those of selection and signal are about other samples, too. Choice and
+removed samples are bounds, from nothing to all that they may explain.
 """
 
 from __future__ import annotations
@@ -31,26 +40,35 @@ from scipy import sparse, stats
 from scipy.sparse.csgraph import connected_components
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.parallel import one_thread
 from veridical._core.records import Interval
 from veridical._core.seeds import Purpose, seed_for, seeded
 from veridical._core.splits import Split, split_table
-from veridical.auditing.checks_choices import expected_maximum, reported_null
+from veridical.auditing.association import coarse_outcome
+from veridical.auditing.checks_choices import (
+    accuracy_with_removed,
+    expected_maximum,
+    reported_null,
+)
 from veridical.auditing.checks_samples import (
     BATCH_LEVEL,
     ORDER_Z,
     associate,
     blocked_splits,
+    find_interpolated,
     find_strata,
     order_likeness,
     whole_group_splits,
 )
+from veridical.auditing.class_traces import impute_together, normalise_together
 from veridical.auditing.clusters import find_clusters
 from veridical.auditing.duplicates import find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.procedures import Audited, make_audited
-from veridical.auditing.records import Decomposition, Part
+from veridical.auditing.records import Decomposition, Finding, Part
 from veridical.evaluation import CrossValidation
+from veridical.evaluation.engine import replace_source
 
 #: Number of runs with other folds and seeds, and with whole groups.
 RUNS = 5
@@ -58,17 +76,19 @@ RUNS = 5
 _WITHIN = 20
 
 
-def decompose(e: AuditEvidence) -> Decomposition:
+def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
     """Take the reported score apart.
 
     Parameters
     ----------
     e : AuditEvidence
         The measurements of an audit.
+    findings : sequence of Finding
+        What the checks found.
     """
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
-        parts = _remove_freedoms(e)
+        parts = _remove_freedoms(e, findings)
     reported = e.score["out" if e.procedure.features is not None else "in"].value
     chance = _mean_interval(e.null["in"].accuracies, e.alpha)
     rest = reported - chance.value - sum(part.value for part in parts)
@@ -78,19 +98,26 @@ def decompose(e: AuditEvidence) -> Decomposition:
     )
 
 
-def _remove_freedoms(e: AuditEvidence) -> list[Part]:
-    again = _repeat(e)
-    luck = _luck(e, again)
-    choice = _choice(e, luck.value)
-    parts = [_selection(e, choice), choice, luck]
-    mean = float(again.mean())
+def _remove_freedoms(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part]:
+    shown = [one for one in findings if one.severity != "note"]
+    p, now = e.procedure, _repeat(e, e.procedure)
+    overlap = _overlap(e)
+    choice, luck = _choice(e, shown, _luck(e, overlap.value, now))
+    parts = [_selection(e, choice), choice, _removed(e), overlap, luck]
+    honest = _without_telling(e, shown)
+    after = None if honest is None else _repeat_if_possible(e, honest)
+    parts.append(_difference("features", now, after, e.alpha))
+    if honest is not None and after is not None:
+        p, now = honest, after
     duplicates, groups = _find_groups(e)
     for name, found in (("duplicates", duplicates), ("groups", groups)):
-        whole = None if found is None else _runs_with(e, _group_folds(e, found))
-        parts.append(_difference(name, mean, again, whole, e.alpha))
-        mean -= parts[-1].value
+        after = None if found is None else _runs_with(p, _group_folds(e, found))
+        if name == "duplicates" and any(one.code == "VD027" for one in shown):
+            after = _without_made(e, p)
+        parts.append(_difference(name, now, after, e.alpha))
+        now = now if after is None else after
     if e.procedure.table.kind == "classes":
-        return [*parts, _order(e, mean, again), _batch(e)]
+        return [*parts, _order(e, p, now), _batch(e)]
     return [*parts, *(Part(name, 0.0, 0.0, 0.0) for name in ("order", "batch"))]
 
 
@@ -98,40 +125,136 @@ def _selection(e: AuditEvidence, choice: Part) -> Part:
     """Return the optimism of a selection on all samples.
 
     Where the user said how many subsets were tried, and not by which selector, what
-    the choice among them explains is left out.
+    the choice among them explains is left out; and all of it, where no selector chooses
+    these features.
     """
+    nothing = Part("selection", 0.0, 0.0, 0.0)
     if e.procedure.features is None or e.optimism is None:
-        return Part("selection", 0.0, 0.0, 0.0)
+        return nothing
     chosen = e.preselection
     if chosen is None or chosen.given or not choice.value:
         return Part("selection", *e.optimism)
+    if not chosen.agrees:
+        return nothing
     return Part("selection", *(bound - choice.value for bound in e.optimism))
 
 
-def _choice(e: AuditEvidence, luck: float) -> Part:
-    """Estimate what the best of several tries gains; 0 without ``n_tried=``.
+def _choice(
+    e: AuditEvidence, shown: Sequence[Finding], luck: Part
+) -> tuple[Part, Part]:
+    """Estimate what the best of several tries gains; return it, and what luck is left.
 
-    At most what the score has above permuted labels, and without what was luck of the
-    folds. The tries may be alike, so the interval begins at 0.
+    It is 0 without ``n_tried=`` and without a setting that is tuned to these samples.
+    At most it is what the score has above permuted labels. A choice looks at the folds
+    of this run, so that good luck of the folds belongs to it. The tries may be alike,
+    so the interval begins at 0.
     """
-    n_tried, sign = e.known.n_tried, e.scoring.sign
-    if n_tried is None or n_tried == 1:
-        return Part("choice", 0.0, 0.0, 0.0)
-    reported, null = reported_null(e)
-    most = max(0.0, sign * (reported - float(null.mean())))
-    gain = min(float(null.std(ddof=1)) * expected_maximum(n_tried), most)
-    if e.procedure.features is None:
-        gain = max(0.0, gain - max(0.0, sign * luck))
+    n_tried, sign = e.known.n_tried or 1, e.scoring.sign
+    gain = 0.0
+    if e.scoring.is_accuracy:
+        tuned = [one.details["optimism"] for one in shown if one.code == "VD031"]
+        gain = max([0.0, *tuned])
+    if n_tried == 1 and not gain:
+        return Part("choice", 0.0, 0.0, 0.0), luck
+    if n_tried > 1:
+        reported, null = reported_null(e)
+        most = max(0.0, sign * (reported - float(null.mean())))
+        spread = float(null.std(ddof=1))
+        gain = max(gain, min(spread * expected_maximum(n_tried), most))
+    if e.procedure.features is None and sign * luck.value > 0:
+        gain = max(gain, sign * luck.value)
+        luck = Part("luck", 0.0, 0.0, 0.0)
     low, high = sorted((0.0, sign * gain))
-    return Part("choice", sign * gain, low, high)
+    return Part("choice", sign * gain, low, high), luck
 
 
-def _repeat(e: AuditEvidence) -> FloatArray:
+def _removed(e: AuditEvidence) -> Part:
+    """Return what samples that were removed would cost, if they were all errors."""
+    if not e.known.n_removed or not e.scoring.is_accuracy:
+        return Part("removed", 0.0, 0.0, 0.0)
+    value = e.accuracy["in"].value - accuracy_with_removed(e)
+    return Part("removed", value, 0.0, value)
+
+
+def _overlap(e: AuditEvidence) -> Part:
+    """Return what test samples in the training sets of the same splits add."""
+    p = e.procedure
+    nothing = Part("overlap", 0.0, 0.0, 0.0)
+    if not any(split.overlaps for split in e.splits):
+        return nothing
+    apart = [
+        Split(split.test, e.n_samples, split.train[~np.isin(split.train, split.test)])
+        for split in e.splits
+    ]
+    if any(not _can_learn(split, coarse_outcome(p.table)) for split in apart):
+        return nothing
+    run = p.inside(p.unpermuted, apart)
+    value = e.score["in"].value - run.score
+    by_split = e.inside.scores - run.scores
+    half = _half_width(by_split[~np.isnan(by_split)], e.alpha)
+    return Part("overlap", value, value - half, value + half)
+
+
+def _can_learn(split: Split, codes: IntArray) -> bool:
+    """Return whether the training set has every class."""
+    return bool(np.unique(codes[split.train]).size == np.unique(codes).size)
+
+
+# -- features that tell the class ----------------------------------------------------
+
+# Findings about features that are left out.
+_LEFT_OUT = ("VD012", "VD020", "VD024", "VD025")
+
+
+def _without_telling(e: AuditEvidence, shown: Sequence[Finding]) -> Audited | None:
+    """Return the procedure without features that tell the class; None if none does.
+
+    Values that were imputed or normalised with the class are imputed or normalised
+    again, without it.
+    """
+    p = e.procedure
+    codes = {one.code for one in shown}
+    if p.features is not None or not codes & {*_LEFT_OUT, "VD026", "VD030"}:
+        return None
+    table = p.table
+    if codes & {"VD026", "VD030"}:
+        if not isinstance(table.source, np.ndarray):
+            return None
+        values = table.values
+        if "VD030" in codes:
+            values = normalise_together(values)
+        imputed = [j for one in shown if one.code == "VD026" for j in one.features]
+        table = replace_source(table, impute_together(table, values, imputed))
+    telling = {j for one in shown if one.code in _LEFT_OUT for j in one.features}
+    kept = np.setdiff1d(np.arange(table.n_features), sorted(telling))
+    if not kept.size:
+        return None
+    try:
+        return make_audited(p.whole, table.take_columns(kept))
+    except _NEEDS_FEATURES:
+        return None
+
+
+# What an estimator raises that needs the features that are left out.
+_NEEDS_FEATURES = (InputError, IndexError, KeyError, TypeError, ValueError)
+
+
+def _repeat_if_possible(e: AuditEvidence, p: Audited) -> FloatArray | None:
+    try:
+        return _repeat(e, p)
+    except _NEEDS_FEATURES:
+        return None
+
+
+# -- runs with other folds -----------------------------------------------------------
+
+
+def _repeat(e: AuditEvidence, p: Audited) -> FloatArray:
     """Return the score under IN with other folds and seeds.
 
     Runs whose score is not defined are left out; with none left, nothing is luck.
     """
-    p, method = e.procedure, _random_method(e)
+    method = _random_method(e)
     scores = []
     for r in range(RUNS):
         root = seed_for(e.seed, Purpose.FOLDS, 10 + r)
@@ -170,9 +293,9 @@ def _with_seed(p: Audited, root: int) -> Audited:
     return make_audited(seeded(fresh, root), p.table)
 
 
-def _luck(e: AuditEvidence, again: FloatArray) -> Part:
-    """Return the score of these folds minus the mean over others."""
-    value = e.score["in"].value - float(again.mean())
+def _luck(e: AuditEvidence, overlap: float, again: FloatArray) -> Part:
+    """Return the score of these folds, without overlap, minus the mean over others."""
+    value = e.score["in"].value - overlap - float(again.mean())
     half = _half_width(again, e.alpha)
     return Part("luck", value, value - half, value + half)
 
@@ -202,26 +325,73 @@ def _group_folds(e: AuditEvidence, groups: IntArray) -> list[list[Split]]:
     return [splits for splits in made if splits is not None]
 
 
-def _runs_with(e: AuditEvidence, designs: Sequence[list[Split]]) -> FloatArray | None:
+def _runs_with(p: Audited, designs: Sequence[list[Split]]) -> FloatArray | None:
     """Return the scores under IN with other splits; None where there are none."""
-    p = e.procedure
     scores = np.array([p.inside(p.unpermuted, splits).score for splits in designs])
     scores = scores[~np.isnan(scores)]
     return scores if scores.size else None
 
 
+def _without_made(e: AuditEvidence, p: Audited) -> FloatArray | None:
+    """Return the scores of measured samples, with no sample made of them in training.
+
+    The classes count as in the whole table, where made samples are tested, too.
+    """
+    made = find_interpolated(e.procedure.table)
+    codes, n = p.table.y, e.n_samples
+    is_made = np.zeros(n, dtype=bool)
+    is_made[made[:, 0]] = True
+    scores = []
+    for r in range(RUNS):
+        root = seed_for(e.seed, Purpose.FOLDS, 10 + r)
+        splits = []
+        for split in split_table(_random_method(e), p.table, root):
+            test = split.test[~is_made[split.test]]
+            children = made[np.isin(made[:, 1:], test).any(axis=1), 0]
+            splits.append(Split(test, n, np.setdiff1d(split.train, children)))
+        if not all(len(one.test) and _can_learn(one, codes) for one in splits):
+            continue
+        run = p.inside(p.unpermuted, splits)
+        score = run.score
+        if e.scoring.is_accuracy:
+            tested = codes[np.concatenate([split.test for split in splits])]
+            right = np.concatenate(run.predicted) == tested
+            score = sum(
+                np.mean(codes == k) * right[tested == k].mean()
+                for k in np.unique(tested)
+            )
+        scores.append(score)
+    found = np.array(scores)
+    found = found[~np.isnan(found)]
+    return found if found.size else None
+
+
 def _difference(
-    name: str, before: float, again: FloatArray, after: FloatArray | None, alpha: float
+    name: str, before: FloatArray, after: FloatArray | None, alpha: float
 ) -> Part:
-    """Return how much the score falls, with an interval over the repeated runs."""
+    """Return how much the score falls, with Welch's interval over the runs."""
     if after is None:
         return Part(name, 0.0, 0.0, 0.0)
-    value = before - float(after.mean())
-    half = math.hypot(_half_width(again, alpha), _half_width(after, alpha))
+    value = float(before.mean() - after.mean())
+    half = _half_width_of_difference(before, after, alpha)
     return Part(name, value, value - half, value + half)
 
 
-def _order(e: AuditEvidence, mean: float, again: FloatArray) -> Part:
+def _half_width_of_difference(one: FloatArray, two: FloatArray, alpha: float) -> float:
+    """Return half the width of Welch's interval of a difference of means."""
+    variances = [
+        float(x.var(ddof=1)) / x.size if x.size > 1 else 0.0 for x in (one, two)
+    ]
+    total = sum(variances)
+    if not total:
+        return 0.0
+    df = total**2 / sum(
+        v**2 / (x.size - 1) for v, x in zip(variances, (one, two), strict=True) if v
+    )
+    return float(stats.t.ppf(1 - alpha / 2, df)) * math.sqrt(total)
+
+
+def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
     table, time = e.procedure.table, e.known.time
     nothing = Part("order", 0.0, 0.0, 0.0)
     if sparse.issparse(table.values) or table.n_samples < 20:
@@ -231,7 +401,7 @@ def _order(e: AuditEvidence, mean: float, again: FloatArray) -> Part:
     if z < ORDER_Z:
         return nothing
     splits, _ = blocked_splits(table.y, order, min(10, max(2, len(e.splits))))
-    return _difference("order", mean, again, _runs_with(e, [splits]), e.alpha)
+    return _difference("order", now, _runs_with(p, [splits]), e.alpha)
 
 
 def _batch(e: AuditEvidence) -> Part:
@@ -243,7 +413,7 @@ def _batch(e: AuditEvidence) -> Part:
     within = e.scores_within(strata, _WITHIN, seed_for(e.seed, Purpose.PERMUTATIONS, 2))
     null = e.null["in"].accuracies
     value = float(within.mean() - null.mean())
-    half = math.hypot(_half_width(within, e.alpha), _half_width(null, e.alpha))
+    half = _half_width_of_difference(within, null, e.alpha)
     return Part("batch", value, value - half, value + half)
 
 

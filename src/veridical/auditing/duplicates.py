@@ -20,7 +20,8 @@ are expected in proportion [2]_; where a feature has few values, rather too many
 too few. This needs no independence of the features: where they are correlated, D is
 smaller than their number. For categorical features, where there are no steps, the
 expected number follows from the pairs that differ in one and in two features, and from
-independence within each class; the larger of the two counts.
+independence within each class; the larger of the two counts. Where the values of a row
+are ranks, the smallest difference is a swap of two features, and swaps are counted.
 
 References
 ----------
@@ -137,6 +138,8 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     numeric = np.flatnonzero(~data.categorical)
     if k < 2 or n > MOST_SAMPLES or numeric.size < 2 or data.categorical.any():
         return nothing
+    if not sparse.issparse(data.values) and _are_ranks(data.values):
+        return nothing  # rows that differ in one swap are near without being copies
     distance = sample_distances(data, numeric)
     ordered = np.sort(distance, axis=1)
     # Exact copies are left out: their distance of 0 would make the dimension small.
@@ -160,24 +163,32 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
 
 def sample_distances(data: Table, numeric: IntArray) -> FloatArray:
     """Return the distances between all rows; infinite on the diagonal."""
+    return distances_from(scalar_products(data, numeric))
+
+
+def scalar_products(data: Table, numeric: IntArray) -> FloatArray:
+    """Return the scalar products of all rows, each feature scaled to unit variance."""
     if sparse.issparse(data.values):
         features = data.values[:, numeric]
         mean = np.asarray(features.mean(axis=0)).ravel()
         square = np.asarray(features.multiply(features).mean(axis=0)).ravel()
         scale = np.sqrt(np.maximum(square - mean**2, 0.0))
         scaled = features.multiply(1 / np.where(scale > 0, scale, np.inf)).tocsr()
-        gram = np.asarray((scaled @ scaled.T).toarray())
-    else:
-        values = data.values[:, numeric]
-        known = ~np.isnan(values)
-        count = np.maximum(known.sum(axis=0), 1)
-        mean = np.where(known, values, 0.0).sum(axis=0) / count
-        values = np.where(known, values - mean, 0.0)
-        scale = np.sqrt((values**2).sum(axis=0) / count)
-        values = values / np.where(scale > 0, scale, np.inf)
-        gram = values @ values.T
-    norm = np.diag(gram)
-    squared = norm[:, None] + norm[None, :] - 2 * gram
+        return np.asarray((scaled @ scaled.T).toarray())
+    values = data.values[:, numeric]
+    known = ~np.isnan(values)
+    count = np.maximum(known.sum(axis=0), 1)
+    mean = np.where(known, values, 0.0).sum(axis=0) / count
+    values = np.where(known, values - mean, 0.0)
+    scale = np.sqrt((values**2).sum(axis=0) / count)
+    values = values / np.where(scale > 0, scale, np.inf)
+    return np.asarray(values @ values.T)
+
+
+def distances_from(products: FloatArray) -> FloatArray:
+    """Return distances from scalar products; infinite on the diagonal."""
+    norm = np.diag(products)
+    squared = norm[:, None] + norm[None, :] - 2 * products
     # For equal rows the subtraction leaves only rounding error.
     squared[squared < 1e-10 * np.maximum(norm[:, None], norm[None, :])] = 0.0
     distance = np.sqrt(squared)
@@ -201,7 +212,11 @@ def expected_copies(data: Table) -> float:
     share = (data.n_samples / rows.size) ** 2
     if data.categorical.any() or data.has_missing:
         return max(_if_independent(data), share * _from_mismatches(data.values[rows]))
-    return share * _from_steps(data.values[rows])
+    values = data.values[rows]
+    expected = _from_steps(values)
+    if _are_ranks(values):  # two rows cannot differ in one feature alone
+        expected = max(expected, _from_mismatches(values, 2))
+    return share * expected
 
 
 def _from_steps(values: FloatArray) -> float:
@@ -232,14 +247,24 @@ def _from_steps(values: FloatArray) -> float:
     return float(min(one / np.expm1(low * np.log(3)), one))
 
 
-def _from_mismatches(values: FloatArray) -> float:
-    """Extrapolate the number of equal rows from rows that differ in few features."""
-    p = values.shape[1]
+def _are_ranks(values: FloatArray) -> bool:
+    """Return whether the values of every row are ranks, ties at their mean."""
+    halves = np.array_equal(2 * values, np.round(2 * values))
+    return halves and bool(np.ptp(values.sum(axis=1)) == 0)
+
+
+def _from_mismatches(values: FloatArray, at_once: int = 1) -> float:
+    """Extrapolate the number of equal rows from rows that differ in few features.
+
+    A mismatch is one of `at_once` features.
+    """
+    p = values.shape[1] / at_once
     differ = np.zeros(3)
     for i in range(len(values) - 1):
         a, b = values[i], values[i + 1 :]
         unequal = ((a != b) & ~(np.isnan(a) & np.isnan(b))).sum(axis=1)
-        differ += [np.count_nonzero(unequal == m) for m in range(3)]
+        mismatches = -(-unequal // at_once)
+        differ += [np.count_nonzero(mismatches == m) for m in range(3)]
     if not differ[2]:
         return float(differ[1])
     # As for a binomial number of mismatches.

@@ -29,6 +29,8 @@ class Knowledge:
         Number of variants that were tried before this one was reported.
     fitted_on : bool array of shape (n_samples,) or None
         Samples on which something was fitted or tuned before.
+    n_removed : int or None
+        Number of samples that were removed after their predictions were seen.
     """
 
     time: FloatArray | None = None
@@ -36,6 +38,7 @@ class Knowledge:
     covariates: FloatArray | None = None
     n_tried: int | None = None
     fitted_on: BoolArray | None = None
+    n_removed: int | None = None
 
 
 def read_knowledge(
@@ -45,6 +48,7 @@ def read_knowledge(
     covariates: Any = None,
     n_tried: Any = None,
     fitted_on: Any = None,
+    n_removed: Any = None,
 ) -> Knowledge:
     """Check what the user knows."""
     return Knowledge(
@@ -53,8 +57,9 @@ def read_knowledge(
         covariates=(
             None if covariates is None else _read_covariates(covariates, n_samples)
         ),
-        n_tried=None if n_tried is None else _read_count(n_tried),
+        n_tried=None if n_tried is None else _read_count("n_tried", n_tried),
         fitted_on=None if fitted_on is None else _read_rows(fitted_on, n_samples),
+        n_removed=None if n_removed is None else _read_count("n_removed", n_removed),
     )
 
 
@@ -111,11 +116,18 @@ def _read_covariates(given: Any, n: int) -> FloatArray:
     return values
 
 
-def _read_count(given: Any) -> int:
-    if not isinstance(given, Integral) or isinstance(given, bool) or given < 1:
+#: Counts that are asked for: the smallest, and what is counted.
+_COUNTED = {
+    "n_tried": (1, "how many variants were tried, the reported one included"),
+    "n_removed": (0, "how many samples were removed after their predictions were seen"),
+}
+
+
+def _read_count(name: str, given: Any) -> int:
+    least, what = _COUNTED[name]
+    if not isinstance(given, Integral) or isinstance(given, bool) or given < least:
         raise InputError(
-            f"n_tried={given!r} must be a whole number from 1 up: how many variants "
-            "were tried, the reported one included."
+            f"{name}={given!r} must be a whole number from {least} up: {what}."
         )
     return int(given)
 

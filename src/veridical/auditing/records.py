@@ -53,6 +53,8 @@ class Finding:
         What to do about it.
     details : mapping of str to float
         The numbers in the evidence.
+    features : tuple of int
+        The features that it is about, where it is about some.
     """
 
     code: str
@@ -61,6 +63,7 @@ class Finding:
     evidence: str
     cure: str
     details: Mapping[str, float] = field(default_factory=dict)
+    features: tuple[int, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.code} {self.severity}: {self.title}. {self.evidence}"
@@ -95,8 +98,8 @@ class Part(NamedTuple):
     Parameters
     ----------
     name : str
-        "chance", "signal", "selection", "choice", "luck", "duplicates", "groups",
-        "order" or "batch".
+        "chance", "signal", "selection", "choice", "removed", "overlap", "luck",
+        "features", "duplicates", "groups", "order" or "batch".
     value, low, high : float
         The part, and its interval; 0 where there was nothing to remove.
     """
@@ -113,7 +116,10 @@ PARTS = {
     "signal": "what remains",
     "selection": "selecting on all samples",
     "choice": "choice among tries",
+    "removed": "samples removed",
+    "overlap": "tested on training samples",
     "luck": "luck of folds and seeds",
+    "features": "features that tell the class",
     "duplicates": "copies of samples",
     "groups": "near relatives",
     "order": "order in time",

@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.ensemble import AdaBoostClassifier, RandomForestClassifier
 from sklearn.feature_selection import SelectKBest
 from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler, TargetEncoder
+from sklearn.preprocessing import StandardScaler
 
 from veridical.leakbench.planting import Control, Scenario
-from veridical.leakbench.tables import HonestTable
+from veridical.leakbench.tables import HonestTable, target_encoder
 
 Rng = np.random.Generator
 
@@ -89,7 +91,7 @@ def _encoded_inside(table: HonestTable, rng: Rng) -> Scenario:
     X.columns = X.columns.astype(str)
     coded: list[Any] = list(X.columns[-2:])
     encode = make_column_transformer(
-        (TargetEncoder(target_type="binary", random_state=0), coded),
+        (target_encoder(), coded),
         remainder=StandardScaler(),
     )
     return Scenario(make_pipeline(encode, table.estimator), X, table.y)
@@ -106,6 +108,19 @@ def _batches(table: HonestTable, rng: Rng) -> Scenario:
     batch = rng.integers(2, size=table.n)
     X = table.X + 0.5 * table.X.std(axis=0) * batch[:, None]
     return Scenario(table.estimator, X, table.y, known={"batch": batch})
+
+
+def _threshold(table: HonestTable, rng: Rng) -> Scenario:
+    """Use a threshold that was decided before."""
+    learner = make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500))
+    decided = FixedThresholdClassifier(learner, threshold=0.3 + 0.1 * rng.integers(5))
+    return Scenario(decided, table.X, table.y)
+
+
+def _boosting(table: HonestTable, rng: Rng) -> Scenario:
+    """Boost as many trees as were decided before."""
+    boosted = AdaBoostClassifier(n_estimators=5, random_state=table.seed)
+    return Scenario(boosted, table.X, table.y)
 
 
 #: Every control by its name.
@@ -125,6 +140,8 @@ CONTROLS: dict[str, Control] = {
         Control("ranks", "Ranks within each sample.", _ranks),
         Control("encoded-inside", "Target encoding inside the folds.", _encoded_inside),
         Control("sample-number", "The number of the sample is a feature.", _ids),
+        Control("fixed-threshold", "A threshold decided before.", _threshold),
+        Control("boosting", "As many trees as decided before.", _boosting),
         Control("batches", "Two batches, independent of the class.", _batches),
     )
 }

@@ -57,7 +57,8 @@ def count_detections(frame: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         Columns name, dose, n, moved (mean), error (its standard error), found, noted,
-        cleared (tables without any error or warning of a leak).
+        cleared (tables without any error or warning of a leak), n_moved and found_moved
+        (tables in which the mistake moved the score by 5 points or more).
     """
     rows = []
     planted = frame[frame["kind"] == "mechanism"]
@@ -66,6 +67,7 @@ def count_detections(frame: pd.DataFrame) -> pd.DataFrame:
         flagged = [set(str(codes).split()) for codes in part["flagged"].fillna("")]
         noted = [set(str(codes).split()) for codes in part["noted"].fillna("")]
         found = np.array([bool(codes & wanted) for codes in flagged])
+        by_much = part["moved"].to_numpy() >= EFFECT
         rows.append(
             {
                 "name": name,
@@ -81,6 +83,47 @@ def count_detections(frame: pd.DataFrame) -> pd.DataFrame:
                     )
                 ),
                 "cleared": sum(not codes - DESIGN for codes in flagged),
+                "n_moved": int(by_much.sum()),
+                "found_moved": int(found[by_much].sum()),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def count_causes(frame: pd.DataFrame) -> pd.DataFrame:
+    """Count how often the part in which a mistake belongs is the largest.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Cells with kind, name, dose, moved, largest, part, signal.
+
+    Returns
+    -------
+    DataFrame
+        For each mechanism with a cause and each dose: name, dose, cause, n, largest
+        (tables in which it is), n_moved and largest_moved (the same for tables in which
+        the score moved by 5 points or more), moved and part (means).
+    """
+    rows = []
+    planted = frame[frame["kind"] == "mechanism"]
+    for (name, dose), cells in planted.groupby(["name", "dose"], sort=True):
+        cause = MECHANISMS[str(name)].cause
+        if not cause:
+            continue
+        hits = (cells["largest"] == cause).to_numpy()
+        by_much = cells["moved"].to_numpy() >= EFFECT
+        rows.append(
+            {
+                "name": name,
+                "dose": dose,
+                "cause": cause,
+                "n": len(cells),
+                "largest": int(hits.sum()),
+                "n_moved": int(by_much.sum()),
+                "largest_moved": int(hits[by_much].sum()),
+                "moved": cells["moved"].mean(),
+                "part": cells["part"].mean(),
             }
         )
     return pd.DataFrame(rows)
@@ -111,7 +154,11 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
         *_check_detections(detections),
         *_check_alarms(by_control, by_code),
     ]
-    tables = (tabulate_detections(detections), tabulate_alarms(by_control, by_code))
+    tables = (
+        tabulate_detections(detections),
+        tabulate_alarms(by_control, by_code),
+        tabulate_causes(count_causes(done)),
+    )
     notes = (
         "Doses that move the score by less than 5 points on average need not be found.",
         "Findings about the design (such as unbalanced classes) are no false alarms.",
@@ -174,12 +221,37 @@ def tabulate_detections(detections: pd.DataFrame) -> StudyTable:
             f"{100 * row['moved']:+.1f} ± {100 * row['error']:.1f}",
             str(int(row["n"])),
             Rate(int(row["found"]), int(row["n"])).write(),
+            Rate(int(row["found_moved"]), int(row["n_moved"])).write(),
             Rate(int(row["noted"]), int(row["n"])).write(),
         )
         for row in detections.to_dict("records")
     )
-    header = ("mechanism", "dose", "points moved", "tables", "found", "noted only")
+    header = (
+        *("mechanism", "dose", "points moved", "tables", "found"),
+        *("found where moved", "noted only"),
+    )
     return StudyTable("Detection of planted mistakes", header, rows)
+
+
+def tabulate_causes(causes: pd.DataFrame) -> StudyTable:
+    """Make the table of the decomposition."""
+    rows = tuple(
+        (
+            str(row["name"]),
+            f"{row['dose']:g}",
+            str(row["cause"]),
+            f"{100 * row['moved']:+.1f}",
+            f"{100 * row['part']:+.1f}",
+            Rate(int(row["largest"]), int(row["n"])).write(),
+            Rate(int(row["largest_moved"]), int(row["n_moved"])).write(),
+        )
+        for row in causes.to_dict("records")
+    )
+    header = (
+        *("mechanism", "dose", "part", "points moved", "points of the part"),
+        *("largest", "largest where moved"),
+    )
+    return StudyTable("The part of a planted mistake", header, rows)
 
 
 def tabulate_alarms(

@@ -3,7 +3,8 @@
 A unit is one table with one mistake, or one honest control; its cell records by how
 much the mistake moved the score, and what the audit said. Detected is a mistake if a
 finding with one of its codes is an error or a warning. Notes are counted apart: they
-say that the score is valid, or that the samples cannot tell.
+say that the score is valid, or that the samples cannot tell. Of the decomposition the
+cell records the largest part, and the part in which the mistake belongs.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from veridical.leakbench.rates import report
 from veridical.leakbench.tables import real_sources, simulated_sources
 
 #: Increase it when mechanisms, controls or sources draw other tables than before.
-VERSION = 1
+VERSION = 2
 #: Number of permutations of the labels, the smallest that an audit allows.
 N_PERMUTATIONS = 19
 
@@ -149,6 +150,9 @@ def audit_case(at: Any, seed: int = 0) -> dict[str, Any]:
             progress=False,
             **scenario.known,
         )
+    parts = found.decomposition
+    assert parts is not None
+    cause = MECHANISMS[at["name"]].cause if at["kind"] == "mechanism" else ""
     by_severity = {
         severity: " ".join(f.code for f in found.findings if f.severity in severities)
         for severity, severities in (
@@ -160,6 +164,9 @@ def audit_case(at: Any, seed: int = 0) -> dict[str, Any]:
         "moved": float(moved),
         **by_severity,
         "conclusion": found.conclusion.belief,
+        "largest": "" if parts.largest is None else parts.largest.name,
+        "part": parts[cause].value if cause else 0.0,
+        "signal": parts["signal"].value,
         "seconds": time.process_time() - start,
     }
 

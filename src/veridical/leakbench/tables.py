@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets as of_sklearn
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from veridical._core.seeds import mixed_generator
 from veridical.datasets import available, load
@@ -92,7 +94,8 @@ def draw_table(source: str, seed: int) -> HonestTable:
     """
     rng = mixed_generator(seed, *source.encode())
     X, y = SOURCES[source](rng)
-    return HonestTable(X, y, ESTIMATORS[seed % len(ESTIMATORS)](), source, seed)
+    turn = seed // len(SOURCES) % len(ESTIMATORS)  # a source has every estimator
+    return HonestTable(X, y, ESTIMATORS[turn](), source, seed)
 
 
 def simulated_sources() -> list[str]:
@@ -112,6 +115,14 @@ def real_sources() -> list[str]:
 def nearest(n_neighbors: int = 1) -> Any:
     """Make a nearest-neighbour classifier on standardised features."""
     return make_pipeline(StandardScaler(), KNeighborsClassifier(n_neighbors))
+
+
+def target_encoder() -> TargetEncoder:
+    """Make a target encoder with a seed, which scikit-learn 1.9 takes as folds."""
+    if "deprecated" in str(signature(TargetEncoder).parameters["random_state"].default):
+        folds = StratifiedKFold(5, shuffle=True, random_state=0)
+        return TargetEncoder(target_type="binary", cv=folds)
+    return TargetEncoder(target_type="binary", random_state=0)
 
 
 #: Honest classifiers; the draws of a table take them in turn.

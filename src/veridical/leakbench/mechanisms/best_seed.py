@@ -35,5 +35,5 @@ MECHANISM = Mechanism(
     cure="Report the mean over seeds.",
     codes=("VD028",),
     plant=plant,
-    cause="luck",
+    cause="choice",
 )

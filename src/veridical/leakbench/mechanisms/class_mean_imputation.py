@@ -31,4 +31,5 @@ MECHANISM = Mechanism(
     cure="Impute without the class, inside the folds.",
     codes=("VD026",),
     plant=plant,
+    cause="features",
 )

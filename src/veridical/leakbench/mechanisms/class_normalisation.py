@@ -30,4 +30,5 @@ MECHANISM = Mechanism(
     cure="Normalise without the class.",
     codes=("VD030",),
     plant=plant,
+    cause="features",
 )

@@ -14,8 +14,10 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     X, y = table.X, table.y
     wrong = cross_val_predict(table.estimator, X, y, cv=N_FOLDS) != y
     gone = wrong & (rng.random(table.n) < dose)
+    known = {"n_removed": int(np.count_nonzero(gone))}
     return Planted(
-        Scenario(table.estimator, X[~gone], y[~gone]), Scenario(table.estimator, X, y)
+        Scenario(table.estimator, X[~gone], y[~gone], known=known),
+        Scenario(table.estimator, X, y),
     )
 
 
@@ -25,6 +27,7 @@ MECHANISM = Mechanism(
     dose="share of the misclassified samples that are removed",
     doses=(0.5,),
     cure="Remove samples without looking at predictions.",
-    codes=(),
+    codes=("VD032",),
     plant=plant,
+    cause="removed",
 )

@@ -27,4 +27,5 @@ MECHANISM = Mechanism(
     cure="Drop what is not known when the class is to be predicted.",
     codes=("VD012",),
     plant=plant,
+    cause="features",
 )

@@ -27,4 +27,5 @@ MECHANISM = Mechanism(
     cure="Drop the date.",
     codes=("VD025",),
     plant=plant,
+    cause="features",
 )

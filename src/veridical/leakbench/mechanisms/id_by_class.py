@@ -28,4 +28,5 @@ MECHANISM = Mechanism(
     cure="Drop the number.",
     codes=("VD025", "VD012"),
     plant=plant,
+    cause="features",
 )

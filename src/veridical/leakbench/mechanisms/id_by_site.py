@@ -30,4 +30,5 @@ MECHANISM = Mechanism(
     cure="Drop the number; pass the site as batch=.",
     codes=("VD025",),
     plant=plant,
+    cause="features",
 )

@@ -30,4 +30,5 @@ MECHANISM = Mechanism(
     cure="Find out why; drop the feature or its indicator.",
     codes=("VD024",),
     plant=plant,
+    cause="features",
 )

@@ -29,5 +29,5 @@ MECHANISM = Mechanism(
     cure="Keep one of each, or both in the same fold.",
     codes=("VD003", "VD021"),
     plant=plant,
-    cause="duplicates",
+    cause="groups",
 )

@@ -28,4 +28,5 @@ MECHANISM = Mechanism(
     cure="Drop the feature.",
     codes=("VD012",),
     plant=plant,
+    cause="features",
 )

@@ -31,4 +31,5 @@ MECHANISM = Mechanism(
     cure="Use splits that do not overlap.",
     codes=("VD011",),
     plant=plant,
+    cause="overlap",
 )

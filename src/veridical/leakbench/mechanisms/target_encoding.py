@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import TargetEncoder
 
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable, nearest
+from veridical.leakbench.tables import HonestTable, nearest, target_encoder
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
@@ -23,7 +22,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     X = np.hstack([table.X[:, :10], coded])
     raw = pd.DataFrame(np.hstack([table.X[:, :10], kinds])).rename(columns=str)
     encode = make_column_transformer(
-        (TargetEncoder(target_type="binary", random_state=0), raw.columns[-3:]),
+        (target_encoder(), raw.columns[-3:]),
         remainder="passthrough",
     )
     return Planted(
@@ -40,4 +39,5 @@ MECHANISM = Mechanism(
     cure="Make a target encoder a step of the pipeline.",
     codes=("VD020",),
     plant=plant,
+    cause="features",
 )

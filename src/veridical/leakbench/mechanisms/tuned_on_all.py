@@ -30,5 +30,4 @@ MECHANISM = Mechanism(
     cure="Tune inside the training folds.",
     codes=("VD029",),
     plant=plant,
-    cause="choice",
 )
