@@ -102,7 +102,7 @@ class AnovaF(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers")
+        sparse=True, blocks=True, weights="any", targets=("classes", "numbers")
     )
     _cost: ClassVar = Cost("n p", power=0)
 
@@ -162,7 +162,7 @@ class Correlation(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers")
+        sparse=True, blocks=True, weights="any", targets=("classes", "numbers")
     )
     _cost: ClassVar = Cost("n p", power=0)
 
@@ -233,6 +233,7 @@ class InformationGain(UnivariateSelector):
         categorical=True,
         missing=True,
         sparse=True,
+        blocks=True,
         weights="whole",
         targets=("classes", "numbers"),
     )
@@ -313,7 +314,10 @@ class Variance(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+        sparse=True,
+        blocks=True,
+        weights="any",
+        targets=("classes", "numbers", "survival"),
     )
     _cost: ClassVar = Cost("n p", power=0)
     _uses_target: ClassVar = False
