@@ -21,6 +21,7 @@ from scipy.sparse import issparse
 from veridical._core.arrays import BoolArray
 from veridical._core.codes import count_seen, seen_by_column, seen_by_row
 from veridical._core.errors import InputError
+from veridical._core.lazy import LazyMatrix, is_lazy
 from veridical._core.text import did_you_mean, listed, show
 
 #: The categories of each feature; None for a numeric one.
@@ -36,10 +37,10 @@ class Features:
 
     Parameters
     ----------
-    values : array or CSC matrix of shape (n_samples, n_features)
+    values : array, CSC matrix or LazyMatrix of shape (n_samples, n_features)
         float32 if every feature was, else float64; categorical features hold codes
         ``0, 1, ...`` into their categories, NaN marks a missing value. It may share
-        memory with the input.
+        memory with the input, or be read by blocks.
     categorical : bool array of shape (n_features,)
         Which features are categorical.
     categories : tuple of n_features arrays or None
@@ -58,9 +59,24 @@ class Features:
         """Whether the values are a sparse matrix."""
         return bool(issparse(self.values))
 
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the values are read by blocks."""
+        return is_lazy(self.values)
+
+    def load(self) -> Features:
+        """Read the values into memory, where they are not; raise if they are too many.
+
+        A matrix that is read by blocks and fits into its limit is read once.
+        """
+        return replace(self, values=self.values.load()) if self.is_lazy else self
+
     @cached_property
     def has_missing(self) -> bool:
         """Whether any value is missing."""
+        if self.is_lazy:
+            parts = (part for _, part in self.values.parts())
+            return any(replace(self, values=part).has_missing for part in parts)
         values = self.values.data if self.is_sparse else self.values
         # The sum is NaN if any value is; so usually no mask of the size of X is made.
         with np.errstate(over="ignore", invalid="ignore"):
@@ -76,6 +92,9 @@ class Features:
 
     def take(self, rows: Any, columns: Any) -> NDArray[np.float64]:
         """Take some samples of some features as a dense array of numbers and codes."""
+        if self.is_lazy:
+            part = self.permute(columns).load()
+            return part.take(rows, np.arange(part.values.shape[1]))
         if self.is_sparse:
             return np.asarray(self.values[:, columns].toarray()[rows], dtype=np.float64)
         return np.asarray(self.values[np.ix_(rows, columns)], dtype=np.float64)
@@ -83,14 +102,16 @@ class Features:
     def rows(self, rows: Any) -> Features:
         """Take some samples; a slice does not copy the values."""
         values = self.values
+        if self.is_lazy:
+            return replace(self, values=values.take_rows(rows))
         values = values.tocsr()[rows].tocsc() if self.is_sparse else values[rows]
         return replace(self, values=values)
 
     def permute(self, columns: Any) -> Features:
         """Put the features in another order, or take some of them."""
-        names = self.names
+        names, values = self.names, self.values
         return Features(
-            self.values[:, columns],
+            values.take_columns(columns) if self.is_lazy else values[:, columns],
             self.categorical[columns],
             tuple(self.categories[j] for j in columns),
             None if names is None else tuple(names[j] for j in columns),
@@ -105,6 +126,8 @@ class Features:
         n_samples, n_features = self.values.shape
         rows = np.arange(n_samples) if rows is None else rows
         columns = np.arange(n_features) if columns is None else columns
+        if self.is_lazy:
+            return self.permute(columns).load().frame(rows)
         if self.is_sparse:
             return self.values[:, columns].tocsr()[rows]
         values = self.values[np.ix_(rows, columns)]
@@ -178,6 +201,8 @@ def encode(
     """
     if issparse(X):
         return _encode_sparse(X)
+    if isinstance(X, LazyMatrix):
+        return _encode_lazy(X, categorical_features)
     if isinstance(X, np.ndarray):  # faster than to ask narwhals
         return _encode_array(_as_matrix(X), categorical_features, categories, name)
     refuse_lazy(X, name)
@@ -202,6 +227,25 @@ def _encode_sparse(X: Any) -> Features:
     n_features = values.shape[1]
     none = np.zeros(n_features, dtype=bool)
     return Features(values, none, (None,) * n_features)
+
+
+def _encode_lazy(X: LazyMatrix, categorical_features: Any) -> Features:
+    """Return features that are read by blocks; in memory, if they fit into the limit.
+
+    Which of them are categorical was decided by their types when they were opened.
+    """
+    _refuse_empty(*X.shape)
+    categorical = choose_categorical(
+        categorical_features, X.shape[1], X.names, X.categorical
+    )
+    if not np.array_equal(categorical, X.categorical):
+        raise InputError(
+            f"categorical_features={categorical_features!r} does not agree with the "
+            "types of columns that are read by blocks; store categorical columns as "
+            "text or categories, and others as numbers."
+        )
+    found = Features(X, X.categorical, X.categories, X.names)
+    return found.load() if X.memory_limit is not None and X.fits else found
 
 
 def _encode_array(
@@ -263,7 +307,7 @@ def _encode_frame(
     def label(j: Any) -> str:
         return f"Column {show(names[j])} of {name}"
 
-    by_dtype, is_number, is_single = _feature_kinds(frame)
+    by_dtype, is_number, is_single = feature_kinds(frame)
     if known is None:
         categorical = choose_categorical(
             categorical_features, n_features, names, by_dtype
@@ -300,8 +344,14 @@ def _is_categorical(dtype: nw.dtypes.DType) -> bool:
     return isinstance(dtype, (nw.Categorical, nw.Enum, nw.String, nw.Boolean))
 
 
-def _feature_kinds(frame: nw.DataFrame[Any]) -> tuple[BoolArray, BoolArray, bool]:
-    """Return which columns are categorical, which numeric, and whether all float32."""
+def feature_kinds(frame: nw.DataFrame[Any]) -> tuple[BoolArray, BoolArray, bool]:
+    """Return which columns are categorical, which numeric, and whether all float32.
+
+    Parameters
+    ----------
+    frame : narwhals.DataFrame
+        The table; it may have no rows.
+    """
     native: Any = frame.to_native()
     n_features = frame.shape[1]
     categorical, numeric = np.zeros((2, n_features), dtype=bool)
@@ -403,7 +453,7 @@ def refuse_lazy(X: Any, name: str = "X") -> None:
     InputError
         For a lazy frame of any library; the message says how to compute it.
     """
-    if isinstance(X, (np.ndarray, pd.DataFrame)) or issparse(X):
+    if isinstance(X, (np.ndarray, pd.DataFrame)) or issparse(X) or is_lazy(X):
         return
     if nw.dependencies.is_pyarrow_table(X):  # narwhals raises for repeated names
         return

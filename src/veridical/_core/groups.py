@@ -21,6 +21,7 @@ from scipy import sparse
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
+from veridical._core.lazy import is_lazy
 from veridical._core.text import did_you_mean, listed, plural, show
 
 
@@ -184,23 +185,32 @@ def take_named(X: Any, given: Any, parameter: str) -> tuple[Any, Any]:
     names = _names_in(given, X)
     if names is None:
         return given, X
+    if is_lazy(X) and (X.names is not None or X.beside):
+        _refuse_absent(names, [*X.beside, *(() if X.beside else X.columns)], parameter)
+        values = [X.column(one) for one in names]
+        if isinstance(given, str):
+            return values[0], X.drop(names)
+        return pd.DataFrame(dict(zip(names, values, strict=True))), X.drop(names)
     if sparse.issparse(X) or not nw.dependencies.is_into_dataframe(X):
         raise InputError(
             f"{parameter}={given!r} names a column, but X has no column names; pass a "
             "data frame, or one value for each sample."
         )
     frame = nw.from_native(X, eager_only=True)
-    absent = [one for one in names if one not in frame.columns]
-    if absent:
-        raise InputError(
-            f"{parameter}={absent[0]!r} is not a column of X"
-            f"{did_you_mean(absent[0], frame.columns)} The columns are "
-            f"{listed(frame.columns)}."
-        )
+    _refuse_absent(names, frame.columns, parameter)
     rest = frame.drop(names).to_native()
     if isinstance(given, str):
         return frame[given].to_numpy(), rest
     return frame.select(names).to_native(), rest
+
+
+def _refuse_absent(names: Sequence[str], known: Sequence[str], parameter: str) -> None:
+    absent = [one for one in names if one not in known]
+    if absent:
+        raise InputError(
+            f"{parameter}={absent[0]!r} is not a column of X"
+            f"{did_you_mean(absent[0], known)} The columns are {listed(known)}."
+        )
 
 
 def _names_in(given: Any, X: Any) -> Sequence[str] | None:
@@ -210,6 +220,7 @@ def _names_in(given: Any, X: Any) -> Sequence[str] | None:
     if not isinstance(given, (list, tuple)) or not given:
         return None
     columns: Iterable[Any] = getattr(X, "columns", getattr(X, "column_names", ()))
+    columns = [*columns, *getattr(X, "beside", ())]
     known = {one for one in columns if isinstance(one, str)}
     if all(isinstance(one, str) and one in known for one in given):
         return list(given)

@@ -13,6 +13,8 @@ from scipy import sparse
 
 from veridical._core.arrays import BoolArray
 from veridical._core.encoding import encode
+from veridical._core.lazy import is_lazy
+from veridical._core.lazy_readers import as_lazy
 
 #: Rows hashed at a time; bounds the memory of the copy.
 _ROWS = 256
@@ -36,7 +38,9 @@ def table_hash(X: Any, y: Any) -> str:
         the labels, all as text; then of the values as doubles, row by row, where
         categorical features hold places in those orders and NaN is missing. pandas,
         polars and numpy give the same. A sparse matrix is hashed as what it stores,
-        column by column.
+        column by column. Of a table that is read by blocks (`by_blocks`) and too large
+        to be read as a whole, the values are hashed column by column, and the result
+        begins with "columns:".
 
     Examples
     --------
@@ -51,7 +55,7 @@ def table_hash(X: Any, y: Any) -> str:
     labels = np.asarray(y).ravel()
     if sparse.issparse(X):
         X = sparse.csc_array(X, dtype=np.float64)
-    table = encode(X)
+    table = encode(as_lazy(X))
     return hash_columns(
         table.values, table.categorical, table.categories, table.names, labels
     )
@@ -68,7 +72,8 @@ def hash_columns(
     n_samples, n_features = values.shape
     orders, places = {}, {}
     for j in map(int, np.flatnonzero(categorical)):
-        orders[j], places[j] = _sort_categories(values[:, j], categories[j])
+        codes = values.read(np.array([j]))[:, 0] if is_lazy(values) else values[:, j]
+        orders[j], places[j] = _sort_categories(codes, categories[j])
     made_up = [f"x{j}" for j in range(n_features)]
     head = {
         "n_samples": int(n_samples),
@@ -85,6 +90,17 @@ def hash_columns(
             digest.update(np.ascontiguousarray(stored, dtype="<i8").data)
         digest.update(np.ascontiguousarray(values.data, dtype="<f8").data)
         return digest.hexdigest()
+    if is_lazy(values):
+        for first, block in values.parts():
+            dense = block.toarray() if sparse.issparse(block) else block
+            for k, column in enumerate(dense.T):
+                numbers = np.array(column, dtype="<f8")
+                if first + k in places:
+                    known = ~np.isnan(numbers)
+                    place = places[first + k]
+                    numbers[known] = place[numbers[known].astype(int)]
+                digest.update(numbers.data)
+        return f"columns:{digest.hexdigest()}"
     for start in range(0, n_samples, _ROWS):
         rows = np.array(values[start : start + _ROWS], dtype="<f8", order="C")
         for j, place in places.items():

@@ -38,6 +38,8 @@ from veridical._core.encoding import (
 )
 from veridical._core.errors import InputError
 from veridical._core.groups import read_groups, take_named
+from veridical._core.lazy import is_lazy
+from veridical._core.lazy_readers import annotated_matrix, as_lazy, is_annotated
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
@@ -67,6 +69,8 @@ def read_table(
     categorical_features: Any = "from_dtype",
     name: str | None = None,
     encoded: bool = True,
+    blocks: bool = False,
+    layer: str | None = None,
 ) -> Table:
     """Read features and target; raise if nothing can be learned from them.
 
@@ -90,6 +94,12 @@ def read_table(
     encoded : bool, default=True
         Whether to encode and check the features now. Otherwise that is done when they
         are first used; estimators of other packages may accept more.
+    blocks : bool, default=False
+        Whether features that are not in memory, and do not fit into their limit, may
+        stay so; otherwise they are refused.
+    layer : str, optional
+        Of AnnData, the layer to use instead of X; y, groups and weights may be names
+        of columns of its obs.
 
     Returns
     -------
@@ -115,12 +125,26 @@ def read_table(
         return _with_structure(read, groups, sample_weight)
     shown = "X" if name is None else name
     _refuse_no_table(X)
+    if layer is not None:
+        if not is_annotated(X):
+            raise InputError(f"layer={layer!r} is for AnnData; leave it out.")
+        X = annotated_matrix(X, layer)
+    X = as_lazy(X)
     refuse_lazy(X, shown)
+    if is_lazy(X) and X.beside and isinstance(y, str):
+        y, _ = take_named(X, y, "y")
     X = _as_array(X)
     groups, X = take_named(X, groups, "groups")
     sample_weight, X = take_named(X, sample_weight, "sample_weight")
     target = read_target(y, _n_samples(X), shown, kind=kind)
     features = None
+    if is_lazy(X):
+        features = encode(X, categorical_features, name=shown)
+        features = features if blocks else features.load()
+        if not features.is_lazy:
+            _check_features(features, shown)
+        table = Table(features, target, name=shown)
+        return _with_structure(table, groups, sample_weight)
     if encoded:
         features = encode(X, categorical_features, name=shown)
         _check_features(features, shown)
@@ -678,7 +702,7 @@ def number_classes(y: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
 
 def is_frame(X: Any) -> bool:
     """Return whether X is a data frame of any library."""
-    if isinstance(X, np.ndarray) or sparse.issparse(X):
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_lazy(X):
         return False
     return bool(nw.dependencies.is_into_dataframe(X))
 
@@ -720,6 +744,11 @@ def read_samples(
         The features, ready for `encode`.
     """
     refuse_lazy(X)
+    if is_lazy(X):
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        if reset and X.names is not None:
+            estimator.feature_names_in_ = np.array(X.names, dtype=object)
+        return X
     if is_frame(X):
         refuse_repeated_names(X)
         validate_data(estimator, X, reset=reset, skip_check_array=True)

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.targets import Kind
+from veridical._core.text import number_repeated
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -119,6 +121,33 @@ class DataSummary:
         if not self.classes:
             return math.nan
         return max(self.classes.values()) / sum(self.classes.values())
+
+    def annotate(self, adata: Any, columns: Mapping[str, Any], key: str) -> None:
+        """Write what is known of the features to ``adata.var``.
+
+        Parameters
+        ----------
+        adata : AnnData
+            The data that are summarized.
+        columns : mapping of str to array of shape (n_features,)
+            Values by the end of the name of their column.
+        key : str
+            Beginning of these names.
+
+        Raises
+        ------
+        InputError
+            If the object has other features.
+        """
+        names = number_repeated(map(str, getattr(adata, "var_names", ())))
+        if names != list(self.feature_names):
+            raise InputError(
+                f"adata has {len(names)} features, and the record {self.n_features}, "
+                "or they have other names; pass the AnnData object that the record "
+                "was made from."
+            )
+        for end, values in columns.items():
+            adata.var[f"{key}_{end}"] = values
 
 
 @dataclass(frozen=True, eq=False, repr=False)

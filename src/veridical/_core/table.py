@@ -144,7 +144,7 @@ class Table:
 
     @property
     def values(self) -> Any:
-        """Array or CSC matrix of shape (n_samples, n_features); see `Features`."""
+        """Array or matrix of shape (n_samples, n_features); see `Features`."""
         return self.features.values
 
     @property
@@ -199,6 +199,11 @@ class Table:
     def is_sparse(self) -> bool:
         """Whether the values are a sparse matrix."""
         return self.features.is_sparse
+
+    @property
+    def is_lazy(self) -> bool:
+        """Whether the values are read by blocks."""
+        return self.features.is_lazy
 
     @property
     def has_missing(self) -> bool:

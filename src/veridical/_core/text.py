@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from itertools import islice
 from typing import Any
@@ -97,3 +98,29 @@ def did_you_mean(word: str, known: Iterable[Any]) -> str:
 def one_line(thing: object) -> str:
     """Write an object on one line, functions by their names."""
     return re.sub(r"<function (\S+) at 0x\w+>", r"\1", " ".join(repr(thing).split()))
+
+
+def number_repeated(names: Iterable[str]) -> list[str]:
+    """Append a number to repeated names, from the second on; skip numbers in use.
+
+    Parameters
+    ----------
+    names : iterable of str
+        Names of features, of which several may be the same.
+
+    Examples
+    --------
+    >>> number_repeated(["TP53", "MYC", "TP53"])
+    ['TP53', 'MYC', 'TP53 #2']
+    """
+    names = list(names)
+    taken, times = set(names), Counter[str]()
+    found = []
+    for name in names:
+        times[name] += 1
+        new = name
+        while times[name] > 1 and (new := f"{name} #{times[name]}") in taken:
+            times[name] += 1
+        taken.add(new)
+        found.append(new)
+    return found

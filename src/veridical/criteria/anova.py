@@ -12,7 +12,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Classes
-from veridical.kernels.columns import map_blocks, sorted_indices
+from veridical.kernels.columns import map_blocks, memory_blocks
 from veridical.kernels.moments import MIN_SQUARES_SHARE, tile_size, tile_variances
 from veridical.kernels.regressions import (
     block_regressions,
@@ -101,7 +101,6 @@ def variances(
     if data.kind == "numbers":
         return _regressions(data, sets, n_threads)
     n_features, n_sets = data.values.shape[1], len(sets)
-    X = sorted_indices(data.values)
     n_classes = max(data.n_classes, 1)
     y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
     weight = sets.class_counts(y, n_classes)
@@ -110,12 +109,14 @@ def variances(
     each = np.empty((n_features, n_sets, n_classes if against else 0))
     step = min(tile_size(n_sets, n_classes), max(1, -(-n_features // n_threads)))
 
-    def work(lo: int) -> None:
-        hi = min(lo + step, n_features)
-        parts = within[lo:hi], between[lo:hi], each[lo:hi]
-        tile_variances(X, lo, hi, y, weight, sets, *parts)
+    def work(first: int, X: Any, lo: int) -> None:
+        hi = min(lo + step, X.shape[1])
+        own = slice(first + lo, first + hi)
+        sums = within[own], between[own], each[own]
+        tile_variances(X, lo, hi, y, weight, sets, *sums)
 
-    run(work, [(lo,) for lo in range(0, n_features, step)], n_threads)
+    for first, X in memory_blocks(data.values, step):
+        run(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
 

@@ -10,10 +10,17 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.lazy import is_lazy, is_on_disk, make_store
 from veridical._core.table import Table
 from veridical.criteria.anova import variances
-from veridical.kernels.columns import column_block, map_blocks
-from veridical.kernels.similarity import LANES, Columns, to_unit_length, write_single
+from veridical.kernels.columns import TILE, column_block, map_blocks, memory_blocks
+from veridical.kernels.similarity import (
+    LANES,
+    Columns,
+    stored_moments,
+    to_unit_length,
+    write_single,
+)
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
@@ -31,7 +38,8 @@ class CorrelationRedundancy:
     """Absolute Pearson correlations in many training sets, computed on demand.
 
     Holds the features one after the other, so that a correlation is one product of
-    short, contiguous arrays. That takes as much memory as X.
+    short, contiguous arrays. That takes as much memory as X, unless X holds them so
+    already; where X is not in memory, they are in a temporary file.
 
     Parameters
     ----------
@@ -61,7 +69,7 @@ class CorrelationRedundancy:
         against: bool = False,
         floor: float = 0.0,
     ) -> None:
-        self._X, self._sets, self._floor = data.values, sets, floor
+        self._X, self._sets, self._floor = _loaded(data.values), sets, floor
         self._bound_row = np.full(data.values.shape[1], -1, dtype=np.int32)
         self._n_threads, self._lock = n_threads, Lock()
         self._single: tuple[NDArray[np.float32], FloatArray] | None = None
@@ -70,10 +78,11 @@ class CorrelationRedundancy:
         self._rows = np.empty(0, dtype=np.int32)
         self._start = np.empty(0, dtype=np.intp)
         self.variances = variances(data, sets, n_threads, against=against)
+        self._on_disk = is_lazy(self._X) or is_on_disk(self._X)
         if sparse.issparse(self._X) or self._X.dtype != np.float64:
             self._values = self._unscaled_values()
         else:
-            Z = np.empty((p, n))
+            Z = make_store((p, n), np.float64, self._on_disk)
 
             def rescale(lo: int, hi: int, block: FloatArray) -> None:
                 to_unit_length(block, Z[lo:hi], self._norm[lo:hi])
@@ -121,7 +130,9 @@ class CorrelationRedundancy:
         with self._lock:
             if self._single is None:
                 p, n = self._norm.size, self._sets.counts.shape[1]
-                single = np.zeros(p * (-(-n // LANES) * LANES), dtype=np.float32)
+                width = -(-n // LANES) * LANES
+                single = make_store((p, width), np.float32, self._on_disk).ravel()
+                single.reshape(p, width)[:, n:] = 0.0
                 norm = np.empty(p)
                 jobs = [
                     (self._values, self._centre, lo, hi, single, norm)
@@ -149,7 +160,14 @@ class CorrelationRedundancy:
     def _unscaled_values(self) -> Any:
         """Return the features end to end, unscaled: sparse or float32 data stay so."""
         if not sparse.issparse(self._X):
-            return np.ascontiguousarray(self._X.T).ravel()
+            if not is_lazy(self._X) and self._X.T.flags.c_contiguous:
+                return self._X.T.reshape(-1)
+            n, p = self._X.shape
+            stored = make_store((p, n), np.float32, self._on_disk)
+            for first, block in memory_blocks(self._X):
+                for lo, hi in spans(block.shape[1], -(-block.shape[1] // TILE)):
+                    stored[first + lo : first + hi] = block[:, lo:hi].T
+            return stored.reshape(-1)
         self._rows = self._X.indices.astype(np.int32, copy=False)
         self._start = self._X.indptr.astype(np.intp, copy=False)
         return self._X.data
@@ -159,12 +177,20 @@ class CorrelationRedundancy:
         p = self._norm.size
         if not sparse.issparse(self._X) and self._X.dtype == np.float64:
             return np.zeros(p), np.ones(p)
-        X = self._X
-        mean = np.asarray(X.mean(axis=0, dtype=np.float64)).ravel()
-        if sparse.issparse(X):
-            square = np.asarray(X.multiply(X).sum(axis=0)).ravel()
+        if sparse.issparse(self._X):
+            mean, square = np.empty((2, p))
+            stored_moments(self._values, self._start, n, mean, square)
             # Means are subtracted from products of the raw values, so that rounding
             # errors have the size of these products.
             return mean, np.sqrt(square)
-        square = np.einsum("ij,ij->j", X, X, dtype=np.float64)
+        mean, square = np.empty((2, p))
+        ends = np.arange(0, n * p + 1, n)
+        stored_moments(self._values, ends, n, mean, square)
         return mean, np.sqrt(np.maximum(square - n * mean**2, 0.0))
+
+
+def _loaded(X: Any) -> Any:
+    """Return a matrix in memory if it is sparse, or X."""
+    if is_lazy(X) and X.n_bytes is not None:
+        return X.load()
+    return X

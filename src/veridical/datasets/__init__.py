@@ -1,6 +1,8 @@
 """Sources with known truth, and readers for data that people have."""
 
 from veridical._core.hashing import table_hash
+from veridical._core.lazy import LazyMatrix
+from veridical._core.lazy_readers import by_blocks
 from veridical.datasets.embedded import EMBEDDED
 from veridical.datasets.fetching import fetch
 from veridical.datasets.identifiers import find_groups_in_ids
@@ -25,8 +27,10 @@ from veridical.datasets.synthetic import (
 __all__ = [
     "EMBEDDED",
     "SOURCES",
+    "LazyMatrix",
     "Source",
     "available",
+    "by_blocks",
     "fetch",
     "find_groups_in_ids",
     "load",

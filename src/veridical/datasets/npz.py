@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import warnings
 import zipfile
-from collections import Counter
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
 from veridical._core.reading import check_table
-from veridical._core.text import did_you_mean, listed, plural
+from veridical._core.text import did_you_mean, listed, number_repeated, plural
 from veridical.datasets.limits import memory, too_much
 from veridical.datasets.unsupported import refuse_unsupported_archive
 
@@ -157,27 +156,13 @@ def _dense(arrays: _Arrays, with_names: bool) -> Any:
     names = _feature_names(arrays, X.shape[1])
     repeated = names[names.duplicated()].unique()
     if len(repeated):  # as where several probes measure one gene
-        names = _number_repeated(names)
+        names = pd.Index(number_repeated(names), dtype=object)
         warnings.warn(
             f"{arrays.name} has more than one column named {listed(repeated)}; from "
             f"the second on they are numbered, as {listed([f'{repeated[0]} #2'])}.",
             stacklevel=2,
         )
     return pd.DataFrame(X, columns=names, copy=False)
-
-
-def _number_repeated(names: pd.Index) -> pd.Index:
-    """Append a number to repeated names, from the second on; skip numbers in use."""
-    taken, times = set(names), Counter[str]()
-    found = []
-    for name in names:
-        times[name] += 1
-        new = name
-        while times[name] > 1 and (new := f"{name} #{times[name]}") in taken:
-            times[name] += 1
-        taken.add(new)
-        found.append(new)
-    return pd.Index(found, dtype=object)
 
 
 def _sparse(arrays: _Arrays) -> Any:

@@ -17,12 +17,20 @@ from numpy.typing import NDArray
 
 from veridical._core.advice import for_users
 from veridical._core.errors import InputError
+from veridical._core.lazy import read_bytes
 from veridical._core.reading import check_survival, refuse_missing_labels
 from veridical._core.text import did_you_mean, listed, show
 from veridical.datasets.arff import looks_like_arff, read_arff
+from veridical.datasets.blocks import (
+    HDF5,
+    is_zarr,
+    open_hdf5,
+    open_parquet,
+    open_zarr,
+)
 from veridical.datasets.delimited import read_delimited
 from veridical.datasets.libsvm import looks_like_libsvm, read_libsvm
-from veridical.datasets.limits import read_all, unpack
+from veridical.datasets.limits import memory, read_all, unpack
 from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
 from veridical.datasets.unsupported import refuse_unsupported
@@ -80,6 +88,8 @@ def read(
     time: str | None = None,
     event: str | None = None,
     header: bool | None = None,
+    memory_limit: int | str | None = None,
+    layer: str | None = None,
 ) -> Table:
     r"""Read a table from a file, and divide it into features and labels.
 
@@ -89,11 +99,14 @@ def read(
         CSV or TSV (columns separated by comma, semicolon or tab, UTF-8; where no comma
         separates them, numbers may have a decimal comma),
         ARFF or libsvm, plain or compressed by gzip, bzip2 or xz; npz with arrays ``X``
-        and ``y``; or parquet, where pyarrow is installed. The content decides, and the
+        and ``y``; parquet (a file or, with `memory_limit`, a folder), where pyarrow is
+        installed; HDF5 or zarr with arrays ``X``, ``y`` and perhaps ``feature_names``,
+        or of AnnData, where h5py or zarr is installed. The content decides, and the
         suffix where the content leaves it open.
     target : str
         The column with the class or the number to predict; in an npz file the array, by
-        default ``y``. In libsvm's format the target has no name: leave it out.
+        default ``y``; of AnnData a column of ``obs``. In libsvm's format the target
+        has no name: leave it out.
     time, event : str, optional
         In place of `target`: the columns with a survival time, and with whether the
         event was seen (1, or true) or the time is censored (0, or false).
@@ -101,14 +114,21 @@ def read(
         For CSV and TSV: whether the first row holds the names of the columns. By
         default its content decides. Without names columns are called ``column_1``,
         ``column_2`` and so on, and a warning says so.
+    memory_limit : int or str, optional
+        For parquet, HDF5 and zarr: how much memory the data may take, in bytes or as a
+        text such as "2GB"; see :func:`by_blocks`. Without it, parquet is read as a
+        whole, and the limit of the others is the memory of the computer.
+    layer : str, optional
+        Of AnnData, the layer to read instead of ``X``.
 
     Returns
     -------
-    X : DataFrame, array or csr_array of shape (n_samples, n_features)
+    X : DataFrame, array, csr_array or LazyMatrix of shape (n_samples, n_features)
         A data frame wherever columns have names. Numbers stay numbers, text and
         booleans become categories; an empty cell, ``NA``, ``NaN`` or ``?`` is missing.
         An npz file gives an array if it names no features, and a ``csr_array`` if it
-        holds a sparse matrix.
+        holds a sparse matrix. Files that are read by blocks give a matrix that is read
+        when it is used; columns of ``obs`` can be given as `groups` by their names.
     y : array of shape (n_samples,)
         The labels; strings stay strings and integers stay integers. With `time` and
         `event` a structured array with these two fields, as scikit-survival takes it.
@@ -146,11 +166,25 @@ def read(
     >>> y
     array(['cherry', 'apple'], dtype='<U6')
     """
+    limit = None if memory_limit is None else read_bytes(memory_limit)
     if time is not None or event is not None:
+        if limit is not None:
+            raise InputError(
+                "Survival times are not read by blocks; leave memory_limit out, or "
+                "read the features by by_blocks and the times by themselves."
+            )
         return _read_survival(path, target, time, event, header)
     path, name = Path(path).expanduser(), str(path)
     if not (target is None or isinstance(target, str)):
         raise InputError(f"target={target!r} is not the name of a column; pass a text.")
+    opened = _open_blocks(path, target, name, limit, layer)
+    if opened is not None:
+        _refuse_header(header, "read by blocks", name)
+        return opened
+    if layer is not None:
+        raise InputError(
+            f"layer={layer!r} is for AnnData, which {name} is not; leave it out."
+        )
     with _open(path, name) as file:
         head = file.read(8)
         for binary in _BINARY:
@@ -176,6 +210,33 @@ def read(
         return read_delimited(content, target, name, header)
     _refuse_header(header, reader.name, name)
     return reader.read(content, target, name)
+
+
+def _open_blocks(
+    path: Path, target: str | None, name: str, limit: int | None, layer: str | None
+) -> Table | None:
+    """Open a file that is read by blocks; None where it is read as a whole."""
+    whole = memory()
+    if path.is_dir():
+        if is_zarr(path):
+            return open_zarr(path, target, name, limit or whole, layer)
+        if limit is not None and any(path.rglob("*.parquet")):
+            return open_parquet(path, target, name, limit)
+        return None
+    head = b""
+    if path.is_file():  # what a pipe gives can be read once only
+        with _open(path, name) as file:
+            head = file.read(8)
+    if head.startswith(HDF5):
+        return open_hdf5(path, target, name, limit or whole, layer)
+    if limit is None:
+        return None
+    if head.startswith(b"PAR1"):
+        return open_parquet(path, target, name, limit)
+    raise InputError(
+        f"{name} is not read by blocks: memory_limit is for parquet, HDF5 and zarr. "
+        "Save the table as parquet, or leave memory_limit out."
+    )
 
 
 def _read_survival(

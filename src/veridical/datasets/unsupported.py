@@ -14,7 +14,6 @@ _WITH_PANDAS = "read it with pandas and save the table as CSV or Parquet"
 _MAGIC = (
     (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an Excel workbook", _AS_CSV),
     (b"%PDF", "a PDF", "take the table out of it and save it as CSV"),
-    (b"\x89HDF", "an HDF5 file", _WITH_PANDAS),
     (b"ARROW1", "a Feather file", _WITH_PANDAS),
     (b"SQLite format 3", "an SQLite database", "export the table as CSV"),
     (b"\x93NUMPY", "a single numpy array", "save X and y together with numpy.savez"),

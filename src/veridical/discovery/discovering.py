@@ -108,6 +108,7 @@ def discover(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
+    layer: str | None = None,
     progress: ProgressLike = None,
 ) -> Discoveries:
     """Find the features that may be claimed at a stated error rate.
@@ -120,9 +121,11 @@ def discover(
     Parameters
     ----------
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The data.
+        The data; also AnnData, and data that are read by blocks (see
+        `veridical.datasets.by_blocks`).
     y : array-like of shape (n_samples,)
-        The outcome.
+        The outcome; of AnnData also a column of obs, as are `groups` and
+        `sample_weight`.
     selector : str, selector or None, default=None
         The score of a feature: a key of ``veridical.selection.SELECTORS`` or a
         selector. For knockoffs also "lasso", "ridge" or "svm", the coefficients of a
@@ -175,6 +178,8 @@ def discover(
         Number of threads; the result does not depend on it.
     name : str, optional
         Name of the data.
+    layer : str, optional
+        Of AnnData, the layer to use instead of X.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` while the work goes on; False is silent.
 
@@ -216,7 +221,15 @@ def discover(
     >>> discover(X, y, fdr=0.1, random_state=0).claimed
     array([3, 7])
     """
-    table = read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
+    table = read_table(
+        X,
+        y,
+        groups=groups,
+        sample_weight=sample_weight,
+        name=name,
+        blocks=True,
+        layer=layer,
+    )
     rate, level = _read_rate(claim, fdr=fdr, pfer=pfer, fwer=fwer)
     how = _read_method(claim, method, rate, selector)
     root = root_seed(random_state)
@@ -570,6 +583,26 @@ def _effects(
     that the expected share of claimed features whose interval misses the effect is at
     most `level` (Benjamini and Yekutieli 2005).
     """
+    tail = level * max(claimed.size, 1) / table.n_features
+    tail = max(min(tail, 1.0), 1e-12) / 2
+    if not table.is_lazy:
+        return _effects_in_memory(table, claimed, tail)
+    found: dict[str, list[FloatArray]] = {}
+    kind = ""
+    for columns in table.values.ranges():
+        part = table.permute(columns)
+        part = part.replace(features=part.features.load())
+        own = np.flatnonzero(np.isin(columns, claimed))
+        arrays, kind = _effects_in_memory(part, own, tail)
+        for name, values in arrays.items():
+            found.setdefault(name, []).append(values)
+    return {name: np.concatenate(values) for name, values in found.items()}, kind
+
+
+def _effects_in_memory(
+    table: Table, claimed: IntArray, tail: float
+) -> tuple[dict[str, FloatArray], str]:
+    """Compute effects; `tail` is the probability on either side of an interval."""
     target: Any = table.target
     p, n = table.n_features, table.n_samples
     is_classes = table.kind == "classes"
@@ -581,7 +614,6 @@ def _effects(
     X = table.take(np.arange(n), numeric)
     complete = ~np.isnan(X).any(axis=0)
     numeric, X = numeric[complete], X[:, complete]
-    tail = max(min(level * max(claimed.size, 1) / p, 1.0), 1e-12) / 2
     with np.errstate(divide="ignore", invalid="ignore"):
         if is_classes:
             a, b = X[target.codes == 0], X[target.codes == 1]

@@ -135,7 +135,7 @@ def look_at(table: Table) -> Look:
         The samples.
     """
     n, p = table.n_samples, table.n_features
-    step = max(1, p // _MOST_FEATURES)
+    step = max(1, p // _most_at_once(table, _MOST_FEATURES))
     columns = np.arange(0, p, step)
     values = table.take(np.arange(n), columns)
     values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
@@ -157,6 +157,13 @@ def look_at(table: Table) -> Look:
     return Look(kind, n, p, minority)
 
 
+def _most_at_once(table: Table, wanted: int) -> int:
+    """Return how many features may be in memory, `wanted` at most."""
+    if not table.is_lazy:
+        return wanted
+    return max(1, min(wanted, table.values.n_loadable // 4))
+
+
 def _is_correlated(table: Table, values: FloatArray) -> bool:
     """Compare the largest correlation of features with that of independent ones."""
     n, p = table.n_samples, table.n_features
@@ -164,9 +171,10 @@ def _is_correlated(table: Table, values: FloatArray) -> bool:
         return False
     own = _standardised(values)
     largest = np.zeros(own.shape[1])
-    step = max(1, p // _MOST_FEATURES)
-    for lo in range(0, p, 2000):
-        part = np.arange(lo, min(lo + 2000, p))
+    step = max(1, p // _most_at_once(table, _MOST_FEATURES))
+    width = _most_at_once(table, 2000)
+    for lo in range(0, p, width):
+        part = np.arange(lo, min(lo + width, p))
         others = table.take(np.arange(n), part)
         size = np.abs(own.T @ _standardised(others)) / n
         for i, j in enumerate(range(0, p, step)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -227,3 +227,20 @@ class Discoveries(Record):
                 "high": self.effect_high,
             }
         )
+
+    def annotate(self, adata: Any, key: str = "veridical") -> None:
+        """Write the evidence for every feature to ``adata.var`` of an AnnData object.
+
+        Parameters
+        ----------
+        adata : AnnData
+            What was passed to `discover`.
+        key : str, default="veridical"
+            Beginning of the names of the columns: ``{key}_claimed``,
+            ``{key}_statistic``, ``{key}_pvalue``, ``{key}_qvalue`` and
+            ``{key}_frequency``.
+        """
+        table = self.to_frame()
+        ends = ("claimed", "statistic", "pvalue", "qvalue", "frequency")
+        columns = {end: table[end].to_numpy() for end in ends}
+        self.data.annotate(adata, columns, key)

@@ -441,15 +441,16 @@ def evaluate_table(
         rankings, seconds = _rank_all(
             procedures, table, splits, columns, everything, run
         )
+        table, used = _with_selected(procedures, table, rankings)
         if apply is None:
-            predicted = _predict_all(procedures, table, splits, rankings, run)
+            predicted = _predict_all(procedures, table, splits, used, run)
             applied: list[list[Any]] = [[] for _ in procedures]
             by_model = [
                 _score_models(one, table, splits, ranked, scores, run)
-                for one, ranked in zip(procedures, rankings, strict=True)
+                for one, ranked in zip(procedures, used, strict=True)
             ]
         else:
-            applied = _apply_all(procedures, table, splits, rankings, apply, run)
+            applied = _apply_all(procedures, table, splits, used, apply, run)
             predicted = [[] for _ in procedures]
             by_model = [{} for _ in procedures]
     targets = [
@@ -474,6 +475,38 @@ def evaluate_table(
         )
         for p, one in enumerate(procedures)
     ]
+
+
+def _with_selected(
+    procedures: Sequence[Procedure],
+    table: Table,
+    rankings: list[list[Ranked | None]],
+) -> tuple[Table, list[list[Ranked | None]]]:
+    """Read the features that were selected somewhere, if the table is read by blocks.
+
+    Returns the table with these features, in memory, and rankings of them.
+    """
+    if "features" not in table.__dict__ or not table.is_lazy:
+        return table, rankings
+    if not all(one.selects for one in procedures):
+        return table.replace(features=table.features.load()), rankings
+    leading = [
+        [None if r is None else r.order[: max(one.sizes, default=None)] for r in ranked]
+        for one, ranked in zip(procedures, rankings, strict=True)
+    ]
+    orders = [order for own in leading for order in own if order is not None]
+    columns = np.unique(np.concatenate(orders)) if orders else np.arange(1)
+    part = table.permute(columns)
+    used = [
+        [
+            None
+            if order is None or r is None
+            else r._replace(order=np.searchsorted(columns, order))
+            for order, r in zip(own, ranked, strict=True)
+        ]
+        for own, ranked in zip(leading, rankings, strict=True)
+    ]
+    return part.replace(features=part.features.load()), used
 
 
 def common_target(estimators: Sequence[Any]) -> Kind | None:

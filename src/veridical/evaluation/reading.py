@@ -125,6 +125,8 @@ def read_problem(
     encoded: bool = True,
     batch: BatchLike = None,
     covariates: CovariatesLike = None,
+    blocks: bool = False,
+    layer: str | None = None,
 ) -> Table:
     """Read a table; the estimators decide the kind of its target.
 
@@ -132,7 +134,7 @@ def read_problem(
     ----------
     estimators : sequence of estimators
         From `read_estimator`; where there are none, the values of y decide.
-    X, y, groups, sample_weight, name, encoded
+    X, y, groups, sample_weight, name, encoded, blocks, layer
         As in ``read_table``.
     batch, covariates
         As in ``read_with_blocks``.
@@ -168,6 +170,8 @@ def read_problem(
         kind=kind or "auto",
         name=name,
         encoded=encoded,
+        blocks=blocks,
+        layer=layer,
     )
 
 

@@ -653,6 +653,27 @@ class Selection(Record):
         )
         return frame(rows, "rank", "index", "name", "score", "n_folds")
 
+    def annotate(self, adata: Any, key: str = "veridical") -> None:
+        """Write the selected features to ``adata.var`` of an AnnData object.
+
+        Parameters
+        ----------
+        adata : AnnData
+            What was passed to `select`.
+        key : str, default="veridical"
+            Beginning of the names of the columns: ``{key}_selected``, ``{key}_rank``
+            (from 1; NaN where not selected) and ``{key}_folds``, the share of folds
+            that select the feature.
+        """
+        n = self.data.n_features
+        rank, folds = np.full(n, np.nan), np.zeros(n)
+        for place, one in enumerate(self.features, 1):
+            rank[one.index] = place
+        for one in (*self.features, *self.other_features):
+            folds[one.index] = one.n_folds / max(self.n_folds, 1)
+        columns = {"selected": ~np.isnan(rank), "rank": rank, "folds": folds}
+        self.data.annotate(adata, columns, key)
+
 
 @dataclass(frozen=True, repr=False)
 class CalibrationTable(Record):

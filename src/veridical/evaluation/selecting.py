@@ -104,6 +104,7 @@ def select(
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     name: str | None = None,
+    layer: str | None = None,
     progress: ProgressLike = None,
 ) -> Selection:
     """Select features on all samples, and estimate the score of doing so.
@@ -118,9 +119,11 @@ def select(
         ``fit`` and ``get_support``, or a pipeline whose last step is one and whose
         other steps keep the features and their names, such as a scaler.
     X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-        The data.
+        The data; also AnnData, and data that are read by blocks (see
+        `veridical.datasets.by_blocks`).
     y : array-like of shape (n_samples,), structured array or data frame
-        Class labels, numbers, or events and times, as in `estimate`.
+        Class labels, numbers, or events and times, as in `estimate`; of AnnData also a
+        column of obs, as are `groups` and `sample_weight`.
     estimator : str, classifier, regressor, survival estimator or None
         Learns from the selected features: a name from
         ``veridical.learning.ESTIMATORS``, or an estimator or pipeline. It decides the
@@ -154,6 +157,8 @@ def select(
         Number of processes; the result does not depend on it.
     name : str, optional
         Name of the data.
+    layer : str, optional
+        Of AnnData, the layer to use instead of X.
     progress : callable or bool, optional
         Called as ``progress(done, total)`` while the work goes on. By default, work
         that takes more than two seconds tells its cost and its progress on standard
@@ -194,6 +199,8 @@ def select(
         sample_weight=sample_weight,
         batch=batch,
         covariates=covariates,
+        blocks=batch is None and covariates is None,
+        layer=layer,
     )
     root = root_seed(random_state)
     chosen = seeded(read_selector(selector), root)

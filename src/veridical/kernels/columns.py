@@ -2,12 +2,13 @@
 
 Kernels that work on features read C-contiguous float64 blocks with one *feature per
 row*. Whatever the matrix is (C or Fortran order, float32, a read-only
-memory map, CSC), at most one block of it is converted at a time.
+memory map, CSC), at most one block of it is converted at a time. Of a matrix that is
+not in memory (`veridical._core.lazy`), larger blocks are read one after the other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from scipy import sparse
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
+from veridical._core.lazy import LazyMatrix
 from veridical.kernels.threads import run
 
 BLOCK_BYTES = 1 << 19  # a block and its work arrays stay in the second-level cache
@@ -34,6 +36,8 @@ def _transpose(X: Any, lo: int, hi: int, out: FloatArray) -> None:
 
 def column_block(X: Any, lo: int, hi: int) -> FloatArray:
     """Return the features ``lo:hi`` as the rows of a contiguous float64 array."""
+    if isinstance(X, LazyMatrix):
+        X, lo, hi = X.read(np.arange(lo, hi)), 0, hi - lo
     if sparse.issparse(X):
         return np.ascontiguousarray(X[:, lo:hi].T.toarray(), dtype=np.float64)
     if X.flags.c_contiguous and X.flags.writeable and X.dtype.kind == "f":
@@ -43,11 +47,19 @@ def column_block(X: Any, lo: int, hi: int) -> FloatArray:
     return np.ascontiguousarray(X[:, lo:hi].T, dtype=np.float64)
 
 
-def sorted_indices(X: Any) -> Any:
-    """Return a sparse matrix with the rows of each feature ascending; others as is."""
-    if not sparse.issparse(X) or X.has_sorted_indices:
-        return X
-    return X.sorted_indices()
+def memory_blocks(X: Any, multiple: int = 1) -> Iterator[tuple[int, Any]]:
+    """Iterate over blocks of features that are in memory, with their first feature.
+
+    A matrix in memory is one block. Sparse blocks are CSC with ascending rows; those
+    of a matrix that is not in memory begin at multiples of `multiple`.
+    """
+    blocks = X.parts(multiple) if isinstance(X, LazyMatrix) else [(0, X)]
+    for first, block in blocks:
+        if sparse.issparse(block):
+            block = block.tocsc()
+            if not block.has_sorted_indices:
+                block = block.sorted_indices()
+        yield first, block
 
 
 def map_blocks(
@@ -55,14 +67,15 @@ def map_blocks(
 ) -> None:
     """Call ``work(lo, hi, block)`` for all features of `X`, on `n_jobs` threads."""
     n_rows, n_columns = X.shape
-    X = X.tocsc() if sparse.issparse(X) else X
     step = max(1, min(BLOCK_BYTES // (8 * max(n_rows, 1)), -(-n_columns // n_jobs)))
 
-    def one(lo: int) -> None:
-        hi = min(lo + step, n_columns)
-        work(lo, hi, column_block(X, lo, hi))
+    def one(first: int, part: Any, lo: int) -> None:
+        hi = min(lo + step, part.shape[1])
+        work(first + lo, first + hi, column_block(part, lo, hi))
 
-    run(one, [(lo,) for lo in range(0, n_columns, step)], n_jobs)
+    for first, part in memory_blocks(X, step):
+        jobs = [(first, part, lo) for lo in range(0, part.shape[1], step)]
+        run(one, jobs, n_jobs)
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

@@ -265,6 +265,23 @@ def write_single(
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def stored_moments(
+    values: Any, start: IntArray, n: int, mean: FloatArray, square: FloatArray
+) -> None:
+    """Write the mean over n rows, and the sum of squares, of the stored values.
+
+    Feature j has the values ``start[j]:start[j + 1]``; others are zero.
+    """
+    for j in range(mean.size):
+        total, total_square = 0.0, 0.0
+        for k in range(start[j], start[j + 1]):
+            v = np.float64(values[k])
+            total += v
+            total_square += v * v
+        mean[j], square[j] = total / n, total_square
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def to_unit_length(columns: FloatArray, out: FloatArray, norm: FloatArray) -> None:
     """Write features of mean 0 and length 1 to `out`, and their lengths to `norm`."""
     n = columns.shape[1]

@@ -80,7 +80,7 @@ def score_alphas(
     def one(f: int, a: int) -> None:
         train, test = splits[f]
         order = orders[f][a][: sizes[-1]]
-        X = np.asarray(data.values[:, order], dtype=np.float64)
+        X = data.take(np.arange(data.n_samples), order)
         predicted = predict(X, data.y, train, test, sizes)
         found[f, a] = (predicted == data.y[test]).mean(axis=1)
 

@@ -25,6 +25,8 @@ from sklearn.utils.validation import (
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
+from veridical._core.lazy import is_lazy
+from veridical._core.lazy_readers import as_lazy
 from veridical._core.records import Ranking
 from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
@@ -294,9 +296,10 @@ class Selector(SelectorMixin, BaseEstimator):
         """Adapt a table to the abilities; raise if that is not possible."""
         chosen = getattr(self, "categorical_features", "from_dtype")
         if not (isinstance(chosen, str) and chosen == "from_dtype"):
-            features = encode(table.frame(), chosen)
+            source = table.values if table.is_lazy else table.frame()
+            features = encode(source, chosen)
             table = table.replace(features=features)
-        features = self._abilities.adapt(table.features)
+        features = self._abilities.adapt(table.features, type(self).__name__)
         table = table.replace(features=features)
         self._abilities.check(table, type(self).__name__)
         return table
@@ -315,7 +318,12 @@ class Selector(SelectorMixin, BaseEstimator):
             The selected columns. With ``set_output``, a frame whose columns keep their
             data types if X is a frame of the same library.
         """
+        X = as_lazy(X)
         refuse_lazy(X)
+        if is_lazy(X):
+            check_is_fitted(self)
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X[:, np.flatnonzero(self._get_support_mask())]
         # scikit-learn does this for pandas; other frames it would turn into objects.
         if output_kind(self) == "polars" and nw.dependencies.is_polars_dataframe(X):
             check_is_fitted(self)

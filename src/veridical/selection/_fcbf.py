@@ -88,6 +88,8 @@ class FCBF(Selector):
     _abilities: ClassVar = Abilities(
         categorical=True,
         missing=True,
+        sparse=True,
+        blocks=True,
         weights="whole",
         targets=("classes", "numbers"),
     )

@@ -82,7 +82,9 @@ class HSIC(Selector):
     array([2])
     """
 
-    _abilities: ClassVar = Abilities(weights="whole", targets=("classes", "numbers"))
+    _abilities: ClassVar = Abilities(
+        sparse=True, blocks=True, weights="whole", targets=("classes", "numbers")
+    )
     _cost: ClassVar = Cost("n p", power=1)
 
     def __init__(
@@ -130,6 +132,8 @@ class HSIC(Selector):
         return rankings
 
     def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
+        if data.is_lazy:  # it holds all features
+            data = data.replace(features=data.features.load())
         labels = LabelledRows(data, sets.counts[s], self.kernel)
         without = GaussianWithout(data, labels, self._n_threads)
         order = backward(

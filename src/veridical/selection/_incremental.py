@@ -117,7 +117,10 @@ class MRMR(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+        sparse=True,
+        blocks=True,
+        weights="any",
+        targets=("classes", "numbers", "survival"),
     )
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 

@@ -142,7 +142,10 @@ class DifferentialPrioritization(IncrementalSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        weights="any", targets=("classes", "numbers", "survival")
+        sparse=True,
+        blocks=True,
+        weights="any",
+        targets=("classes", "numbers", "survival"),
     )
     _cost: ClassVar = Cost("at most n p k, k = 100", power=1)
 
@@ -439,9 +442,8 @@ def _take_rows(data: Table, rows: IntArray) -> Table:
     """
     _, first, codes = np.unique(data.y[rows], return_index=True, return_inverse=True)
     place = np.argsort(np.argsort(first))
-    return Table.from_arrays(
-        np.asarray(data.values[rows]), data.categorical, place[codes]
-    )
+    values = data.features.rows(rows).load().values
+    return Table.from_arrays(values, data.categorical, place[codes])
 
 
 def _check_alphas(given: Any, name: str) -> list[float]:

@@ -15,6 +15,7 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
+from veridical._core.lazy_readers import as_lazy, lazy_integers
 from veridical._core.reading import (
     are_numbers,
     is_survival,
@@ -38,19 +39,31 @@ Weights = Literal["any", "whole", "none"]
 
 @dataclass(frozen=True)
 class Abilities:
-    """Kinds of data that a selector accepts; errors name the missing one."""
+    """Kinds of data that a selector accepts; errors name the missing one.
+
+    `blocks` says that features are read by blocks, where they are not in memory; for
+    other selectors they are read as a whole.
+    """
 
     categorical: bool = False
     missing: bool = False
     sparse: bool = False
+    blocks: bool = False
     weights: Weights = "none"
     targets: tuple[Kind, ...] = ("classes",)
 
-    def adapt(self, features: Features) -> Features:
+    def adapt(self, features: Features, name: str) -> Features:
         """Convert booleans to 1 and 0 where categorical features are not accepted.
 
-        ``pandas.get_dummies`` returns booleans.
+        ``pandas.get_dummies`` returns booleans. Features that are read by blocks stay
+        so, or are read; missing values are found when a block is read.
         """
+        if features.is_lazy:
+            if not self.blocks:
+                return self.adapt(features.load(), name)
+            if not self.missing:
+                complete = features.values.without_missing(name)
+                features = replace(features, values=complete)
         if self.categorical or not features.categorical.any():
             return features
         booleans = [
@@ -60,6 +73,14 @@ class Abilities:
         ]
         if not booleans:
             return features
+        if features.is_lazy:  # their codes are 0 and 1 already
+            coded = features.categorical.copy()
+            coded[booleans] = False
+            kept = tuple(
+                one if is_coded else None
+                for one, is_coded in zip(features.categories, coded, strict=True)
+            )
+            return replace(features, categorical=coded, categories=kept)
         values = features.values.copy()
         categorical, categories = features.categorical.copy(), list(features.categories)
         for j in booleans:
@@ -78,7 +99,7 @@ class Abilities:
         """Raise if the data need an ability that the selector lacks."""
         needs = {
             "categorical": data.categorical.any(),
-            "missing": not self.missing and data.has_missing,
+            "missing": not (self.missing or data.is_lazy) and data.has_missing,
             "sparse": data.is_sparse,
         }
         advice = {
@@ -193,10 +214,11 @@ def read(
         As the user gave it.
     """
     named = names_categorical(chosen)
+    X = as_lazy(X if named else lazy_integers(X))
     X = read_samples(
         estimator, X, reset=True, categorical=named, accept_sparse=True, min_samples=2
     )
-    features = abilities.adapt(encode(X, chosen))
+    features = abilities.adapt(encode(X, chosen), type(estimator).__name__)
     target = _read_target(estimator, y, features.values.shape[0], abilities.targets)
     weights = None
     if sample_weight is not None:

@@ -96,7 +96,9 @@ class CoxScore(UnivariateSelector):
     (array([2]), np.float64(1.0))
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any", targets=("survival",))
+    _abilities: ClassVar = Abilities(
+        sparse=True, blocks=True, weights="any", targets=("survival",)
+    )
     _cost: ClassVar = Cost("n p", power=0)
 
     def fit(
@@ -228,7 +230,9 @@ class Concordance(UnivariateSelector):
     array([1.        , 0.41666667])
     """
 
-    _abilities: ClassVar = Abilities(sparse=True, weights="any", targets=("survival",))
+    _abilities: ClassVar = Abilities(
+        sparse=True, blocks=True, weights="any", targets=("survival",)
+    )
     _cost: ClassVar = Cost("n log n p", power=0)
 
     def _relevance(self, data: Table, sets: TrainSets) -> Relevance:

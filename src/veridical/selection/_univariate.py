@@ -105,7 +105,7 @@ class AnovaF(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers")
+        sparse=True, blocks=True, weights="any", targets=("classes", "numbers")
     )
     _cost: ClassVar = Cost("n p", power=0)
 
@@ -165,7 +165,7 @@ class Correlation(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers")
+        sparse=True, blocks=True, weights="any", targets=("classes", "numbers")
     )
     _cost: ClassVar = Cost("n p", power=0)
 
@@ -252,6 +252,7 @@ class InformationGain(UnivariateSelector):
         categorical=True,
         missing=True,
         sparse=True,
+        blocks=True,
         weights="whole",
         targets=("classes", "numbers"),
     )
@@ -355,7 +356,10 @@ class Variance(UnivariateSelector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, weights="any", targets=("classes", "numbers", "survival")
+        sparse=True,
+        blocks=True,
+        weights="any",
+        targets=("classes", "numbers", "survival"),
     )
     _cost: ClassVar = Cost("n p", power=0)
     _uses_target: ClassVar = False

@@ -162,7 +162,13 @@ SCORE_TEST = {
     "affine": "any",
     "max_rows": 16,
 }
-INCREMENTAL = {"weights": "any", "rtol": 1e-12, "affine": "any", "max_rows": 20}
+INCREMENTAL = {
+    "sparse": True,
+    "weights": "any",
+    "rtol": 1e-12,
+    "affine": "any",
+    "max_rows": 20,
+}
 
 
 def line_ratios(columns, y):

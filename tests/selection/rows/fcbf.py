@@ -19,7 +19,21 @@ def _fcbf_of_bins(problem):
 
 
 ROWS = [
-    Row("FCBF", FCBF, _fcbf(), **INFORMATION),
-    Row("FCBF-0.2", FCBF, _fcbf(threshold=0.2), {"threshold": 0.2}, **INFORMATION),
-    Row("FCBF-numbers", FCBF, _fcbf_of_bins, target="numbers", **INFORMATION),
+    Row("FCBF", FCBF, _fcbf(), sparse=True, **INFORMATION),
+    Row(
+        "FCBF-0.2",
+        FCBF,
+        _fcbf(threshold=0.2),
+        {"threshold": 0.2},
+        sparse=True,
+        **INFORMATION,
+    ),
+    Row(
+        "FCBF-numbers",
+        FCBF,
+        _fcbf_of_bins,
+        target="numbers",
+        sparse=True,
+        **INFORMATION,
+    ),
 ]

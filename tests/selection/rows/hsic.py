@@ -29,6 +29,7 @@ def _hsic_of_numbers(kernel):
 
 
 _DEPENDENCE = {
+    "sparse": True,
     "weights": "whole",
     "atol": 1e-11,
     "scale": lambda y: oracle.hsic_scale(y.tolist()),

@@ -13,13 +13,12 @@ from tests.selection.rows.declare import (
 from veridical.selection import MRMR
 
 ROWS = [
-    Row("MRMR", MRMR, step_by_step(incremental.mrmr), sparse=True, **INCREMENTAL),
+    Row("MRMR", MRMR, step_by_step(incremental.mrmr), **INCREMENTAL),
     Row(
         "MRMR-difference",
         MRMR,
         step_by_step(incremental.mrmr, scheme="difference"),
         {"scheme": "difference"},
-        sparse=True,
         **INCREMENTAL,
     ),
     Row(
@@ -27,14 +26,12 @@ ROWS = [
         MRMR,
         step_by_step(incremental.mrmr, n_searched=2),
         {"n_searched": 2},
-        sparse=True,
         **INCREMENTAL,
     ),
     Row(
         "MRMR-numbers",
         MRMR,
         step_by_step(incremental.mrmr, scores=line_f_ratios),
-        sparse=True,
         target="numbers",
         **INCREMENTAL,
     ),
