@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numba
-from numba.core import event, types
+from numba.core import compiler, event, types
 
 from veridical._core.progress import add_compiling_time
 
@@ -39,30 +40,62 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
     """
 
     def compile_one(function: Any) -> Any:
+        compiled = numba.njit(pipeline_class=_ForPython, **options)(function)
         if cache:
             try:
-                return _without_literals(numba.njit(cache=True, **options)(function))
+                compiled.enable_caching()
             except RuntimeError as error:
                 if "no locator available" not in str(error):
                     raise
-        return _without_literals(numba.njit(**options)(function))
+        return _compile_apart(
+            compiled,
+            lambda: numba.njit(pipeline_class=_ForKernels, **options)(function),
+        )
 
     return compile_one
 
 
-def _without_literals(kernel: Any) -> Any:
-    """Let a kernel be compiled for types only, never for the value of an argument.
+class _ForPython(compiler.Compiler):
+    """Compile a kernel that Python calls; nobody calls it from C."""
 
-    While numba infers types, a variable that begins with 0 is a literal 0 at first, and
-    a kernel that is called with it would be compiled for that, in vain.
+    def define_pipelines(self) -> Any:
+        """Leave the wrapper for C out."""
+        self.state.flags.no_cfunc_wrapper = True
+        return super().define_pipelines()
+
+
+class _ForKernels(compiler.Compiler):
+    """Compile a kernel that other kernels call.
+
+    It needs no wrappers at all. What numba compiles into it is not affected: the flags
+    that are inherited were copied before.
     """
-    resolve = kernel.get_call_template
+
+    def define_pipelines(self) -> Any:
+        """Leave all wrappers out."""
+        flags = self.state.flags
+        flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
+        return super().define_pipelines()
+
+
+def _compile_apart(kernel: Any, make_inner: Callable[[], Any]) -> Any:
+    """Let a kernel that another kernel calls be compiled apart, without wrappers.
+
+    The wrappers convert arguments from Python, and take a sixth of the time. The code
+    becomes a part of the calling kernel, and is kept on disk with that one.
+
+    It is compiled for types only, never for the value of an argument: while numba
+    infers types, a variable that begins with 0 is a literal 0 at first, and a kernel
+    that is called with it would be compiled for that, in vain.
+    """
+    inner = lru_cache(maxsize=1)(make_inner)
 
     def resolve_types(args: Any, kws: Any) -> Any:
         plain = {name: _types.unliteral(one) for name, one in dict(kws).items()}
-        return resolve(tuple(map(_types.unliteral, args)), plain)
+        return inner().get_call_template(tuple(map(_types.unliteral, args)), plain)
 
     kernel.get_call_template = resolve_types
+    kernel.get_overload = lambda signature: inner().get_overload(signature)
     return kernel
 
 
