@@ -7,7 +7,8 @@ says how to multiply by P and A and how to solve with that matrix, so that its s
 is used: margins and slacks of SVM+ with the hinge loss and with squared slacks. For the
 box of multipliers of an ordinary support vector machine, `veridical.kernels.box`
 follows the path with the same rules, compiled. The logistic loss is no quadratic
-program; a barrier method solves it.
+program: a barrier method solves it. Its bounds are curved, so that steps are halved
+until they stay inside.
 
 Gram matrices come in factors, ``K = Z Zᵀ``, so that a matrix of low rank makes the work
 less instead of the equations singular; for linear kernels the features themselves are
@@ -36,7 +37,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -115,42 +116,79 @@ def cholesky(H: FloatArray) -> Any:
 # -- the engine ----------------------------------------------------------------------
 
 
-class Program(Protocol):
-    """Interface between the engine and a quadratic program."""
+@dataclass(frozen=True, eq=False)
+class Program(ABC):
+    """Interface between the engine and a quadratic program in weights.
 
-    @property
-    def linear_cost(self) -> FloatArray:
-        """Vector q, the linear part of the objective."""
-        ...
+    Parameters
+    ----------
+    curve : array of shape (k,)
+        The diagonal of P.
+    linear_cost : array of shape (k,)
+        Vector q, the linear part of the objective.
+    limit : array of shape (m,)
+        Vector h, the lower bounds of the constraints.
+    """
 
-    @property
-    def limit(self) -> FloatArray:
-        """Vector h, the lower bounds of the constraints."""
-        ...
+    curve: FloatArray
+    linear_cost: FloatArray
+    limit: FloatArray
 
     def curvature(self, x: FloatArray) -> FloatArray:
         """Multiply by P."""
-        ...
+        return self.curve * x
 
+    @abstractmethod
     def multiply(self, x: FloatArray) -> FloatArray:
         """Multiply by A."""
-        ...
 
+    @abstractmethod
     def multiply_transposed(self, z: FloatArray) -> FloatArray:
         """Multiply by the transpose of A."""
-        ...
 
-    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves with ``P + AᵀDA``."""
-        ...
+    @abstractmethod
+    def normal(self, D: FloatArray) -> FloatArray:
+        """Compute AᵀDA, its lower half at least."""
 
+    @abstractmethod
     def certificate(self, z: FloatArray) -> float:
         """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
-        ...
+
+    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function that solves with ``P + AᵀDA``, refined by one step."""
+        H = self.normal(D)
+        H[np.diag_indices(len(H))] += self.curve
+        lower = cholesky(H)
+
+        def solve(r: FloatArray) -> FloatArray:
+            dx = cho_solve(lower, r, check_finite=False)
+            product = self.curve * dx + self.multiply_transposed(D * self.multiply(dx))
+            return dx + cho_solve(lower, r - product, check_finite=False)
+
+        return solve
 
     def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        """Correct multipliers at the end so that ``Aᵀz = Px + q``."""
-        ...
+        """Correct multipliers at the end so that ``Aᵀz = Px + q``, large ones first.
+
+        Rounding errors have the size of the largest multipliers; their sum may be tiny.
+        """
+        wanted = self.curve * x + self.linear_cost
+        D = (z / float(z.max())) ** 2
+        try:
+            H = self.normal(D)
+            H[np.diag_indices(len(H))] += _RIDGE * float(np.diag(H).max())
+            lower = cholesky(H)
+        except np.linalg.LinAlgError:
+            return z
+        for _ in range(3):
+            residual = wanted - self.multiply_transposed(z)
+            step = D * self.multiply(cho_solve(lower, residual, check_finite=False))
+            moved = z + step
+            remaining = np.abs(wanted - self.multiply_transposed(moved)).max()
+            if moved.min() < 0.0 or not remaining < np.abs(residual).max():
+                break
+            z = moved
+        return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -295,71 +333,7 @@ def has_stalled(error: float, n_steps: int) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class _WeightProgram(ABC):
-    """A program in the weights: P is diagonal, and solutions are refined."""
-
-    curve: FloatArray
-    linear_cost: FloatArray
-    limit: FloatArray
-
-    def curvature(self, x: FloatArray) -> FloatArray:
-        return self.curve * x
-
-    @abstractmethod
-    def multiply(self, x: FloatArray) -> FloatArray:
-        """Multiply by A."""
-
-    @abstractmethod
-    def multiply_transposed(self, z: FloatArray) -> FloatArray:
-        """Multiply by the transpose of A."""
-
-    @abstractmethod
-    def normal(self, D: FloatArray) -> FloatArray:
-        """Compute AᵀDA, its lower half at least."""
-
-    @abstractmethod
-    def certificate(self, z: FloatArray) -> float:
-        """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
-
-    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves, with one step of iterative refinement."""
-        H = self.normal(D)
-        H[np.diag_indices(len(H))] += self.curve
-        lower = cholesky(H)
-
-        def solve(r: FloatArray) -> FloatArray:
-            dx = cho_solve(lower, r, check_finite=False)
-            product = self.curve * dx + self.multiply_transposed(D * self.multiply(dx))
-            return dx + cho_solve(lower, r - product, check_finite=False)
-
-        return solve
-
-    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        """Correct the multipliers, large ones first.
-
-        Rounding errors have the size of the largest multipliers; their sum may be tiny.
-        """
-        wanted = self.curve * x + self.linear_cost
-        D = (z / float(z.max())) ** 2
-        try:
-            H = self.normal(D)
-            H[np.diag_indices(len(H))] += _RIDGE * float(np.diag(H).max())
-            lower = cholesky(H)
-        except np.linalg.LinAlgError:
-            return z
-        for _ in range(3):
-            residual = wanted - self.multiply_transposed(z)
-            step = D * self.multiply(cho_solve(lower, residual, check_finite=False))
-            moved = z + step
-            remaining = np.abs(wanted - self.multiply_transposed(moved)).max()
-            if moved.min() < 0.0 or not remaining < np.abs(residual).max():
-                break
-            z = moved
-        return z
-
-
-@dataclass(frozen=True, eq=False)
-class _Hinge(_WeightProgram):
+class _Hinge(Program):
     """Margins and slacks of all samples."""
 
     E: FloatArray
@@ -390,7 +364,7 @@ class _Hinge(_WeightProgram):
 
 
 @dataclass(frozen=True, eq=False)
-class _Margins(_WeightProgram):
+class _Margins(Program):
     """Margins alone, ``B x ≥ 1``; `plain` are all features, scaled to one length."""
 
     B: FloatArray
@@ -413,7 +387,7 @@ Start = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def _follow_scaled(
-    program: _WeightProgram, start: Start, total: float, good: float
+    program: Program, start: Start, total: float, good: float
 ) -> tuple[Point, float, int]:
     """Scale by a guess of the optimum; where it was poor, by the value found.
 
