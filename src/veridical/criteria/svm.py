@@ -13,10 +13,11 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical.kernels.box import solve_box
 from veridical.kernels.columns import column_norms, cross_products, gram, row_products
 from veridical.kernels.duality import measure_svm, put_at_bounds
 from veridical.kernels.elimination import drop_while_clear
-from veridical.kernels.interior import center, factor, solve_box
+from veridical.kernels.interior import center, factor
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
 

@@ -99,8 +99,6 @@ _SUM_ROUNDING = 1e-13
 
 #: Newton steps of an interior-point method; then the best point so far is returned.
 MAX_STEPS = 120
-#: The same where another solver follows; then that one begins.
-FEW_STEPS = 60
 #: Changes of an active set, each with a linear system; then the multipliers so far are
 #: returned, or other steps follow.
 MAX_CHANGES = 60

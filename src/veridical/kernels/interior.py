@@ -1,12 +1,14 @@
-"""Interior-point methods: one engine for all quadratic programs of this library.
+"""Interior-point methods for the quadratic programs of this library.
 
     min  ½ xᵀPx + qᵀx   with   A x ≥ h
 
 Mehrotra's predictor and corrector [1]_; every step solves with ``P + AᵀDA``. A program
 says how to multiply by P and A and how to solve with that matrix, so that its structure
-is used: the box of multipliers of an ordinary support vector machine [2]_, and margins
-and slacks of SVM+ with the hinge loss and with squared slacks. The logistic loss is no
-quadratic program; a barrier method solves it.
+is used: margins and slacks of SVM+ with the hinge loss and with squared slacks. For the
+box of multipliers of an ordinary support vector machine, `veridical.kernels.box`
+follows the path with the same rules, compiled. The logistic loss is no quadratic
+program: a barrier method solves it. Its bounds are curved, so that steps are halved
+until they stay inside.
 
 Gram matrices come in factors, ``K = Z Zᵀ``, so that a matrix of low rank makes the work
 less instead of the equations singular; for linear kernels the features themselves are
@@ -27,9 +29,7 @@ References
 ----------
 .. [1] S. Mehrotra, "On the implementation of a primal-dual interior point method",
    SIAM J. Optim. 2 (1992).
-.. [2] M. C. Ferris & T. S. Munson, "Interior-point methods for massive support vector
-   machines", SIAM J. Optim. 13 (2002).
-.. [3] S. Boyd & L. Vandenberghe, "Convex Optimization", Cambridge 2004, chapter 11.
+.. [2] S. Boyd & L. Vandenberghe, "Convex Optimization", Cambridge 2004, chapter 11.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
@@ -53,7 +53,6 @@ from veridical.kernels.duality import (
     MAX_STEPS,
     POOR_GAP,
     RANK,
-    ROUGH_GAP,
     ROUNDED,
 )
 
@@ -61,10 +60,13 @@ from veridical.kernels.duality import (
 #: rounding is the reason, above it a curved path.
 _PATIENCE, _LONG_PATIENCE = 7, 40
 #: Step size; a smaller one makes no progress.
-_MIN_STEP_SIZE = 1e-12
+MIN_STEP_SIZE = 1e-12
 #: Least value of slacks and multipliers; smaller ones are raised to it, so that no
 #: division by zero occurs.
-_MIN_VALUE = 1e-60
+MIN_VALUE = 1e-60
+#: Share of the step to the nearest bound: the least, far from the optimum, and the
+#: largest, near to it.
+_LEAST_SHARE, _LARGEST_SHARE = 0.99, 1.0 - 1e-6
 #: Share of the largest diagonal entry that is added where rounding has made a matrix
 #: singular; a hundred times as much at each further attempt.
 _RIDGE = 1e-15
@@ -114,42 +116,79 @@ def cholesky(H: FloatArray) -> Any:
 # -- the engine ----------------------------------------------------------------------
 
 
-class Program(Protocol):
-    """Interface between the engine and a quadratic program."""
+@dataclass(frozen=True, eq=False)
+class Program(ABC):
+    """Interface between the engine and a quadratic program in weights.
 
-    @property
-    def linear_cost(self) -> FloatArray:
-        """Vector q, the linear part of the objective."""
-        ...
+    Parameters
+    ----------
+    curve : array of shape (k,)
+        The diagonal of P.
+    linear_cost : array of shape (k,)
+        Vector q, the linear part of the objective.
+    limit : array of shape (m,)
+        Vector h, the lower bounds of the constraints.
+    """
 
-    @property
-    def limit(self) -> FloatArray:
-        """Vector h, the lower bounds of the constraints."""
-        ...
+    curve: FloatArray
+    linear_cost: FloatArray
+    limit: FloatArray
 
     def curvature(self, x: FloatArray) -> FloatArray:
         """Multiply by P."""
-        ...
+        return self.curve * x
 
+    @abstractmethod
     def multiply(self, x: FloatArray) -> FloatArray:
         """Multiply by A."""
-        ...
 
+    @abstractmethod
     def multiply_transposed(self, z: FloatArray) -> FloatArray:
         """Multiply by the transpose of A."""
-        ...
 
-    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves with ``P + AᵀDA``."""
-        ...
+    @abstractmethod
+    def normal(self, D: FloatArray) -> FloatArray:
+        """Compute AᵀDA, its lower half at least."""
 
+    @abstractmethod
     def certificate(self, z: FloatArray) -> float:
         """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
-        ...
+
+    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
+        """Return the function that solves with ``P + AᵀDA``, refined by one step."""
+        H = self.normal(D)
+        H[np.diag_indices(len(H))] += self.curve
+        lower = cholesky(H)
+
+        def solve(r: FloatArray) -> FloatArray:
+            dx = cho_solve(lower, r, check_finite=False)
+            product = self.curve * dx + self.multiply_transposed(D * self.multiply(dx))
+            return dx + cho_solve(lower, r - product, check_finite=False)
+
+        return solve
 
     def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        """Correct multipliers at the end so that ``Aᵀz = Px + q``."""
-        ...
+        """Correct multipliers at the end so that ``Aᵀz = Px + q``, large ones first.
+
+        Rounding errors have the size of the largest multipliers; their sum may be tiny.
+        """
+        wanted = self.curve * x + self.linear_cost
+        D = (z / float(z.max())) ** 2
+        try:
+            H = self.normal(D)
+            H[np.diag_indices(len(H))] += _RIDGE * float(np.diag(H).max())
+            lower = cholesky(H)
+        except np.linalg.LinAlgError:
+            return z
+        for _ in range(3):
+            residual = wanted - self.multiply_transposed(z)
+            step = D * self.multiply(cho_solve(lower, residual, check_finite=False))
+            moved = z + step
+            remaining = np.abs(wanted - self.multiply_transposed(moved)).max()
+            if moved.min() < 0.0 or not remaining < np.abs(residual).max():
+                break
+            z = moved
+        return z
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,8 +235,8 @@ def follow(
         error = max(gap, float(np.abs(primal).max()), balance)
         if error < 0.9 * best:
             best, best_point, best_step = error, (x, s, z), steps
-        patience = _PATIENCE if best < POOR_GAP else _LONG_PATIENCE
-        if error <= tolerance or steps - best_step > patience or not np.isfinite(error):
+        stalled = has_stalled(best, steps - best_step)
+        if error <= tolerance or stalled or not np.isfinite(error):
             break
         if program.certificate(z) <= _INFEASIBLE:
             infeasible = True
@@ -221,11 +260,11 @@ def follow(
             return dx, ds, (target - z * ds) / s
 
         (dx, ds, dz), step_size = _predict_and_correct(direction, s, z)
-        if not step_size > _MIN_STEP_SIZE:
+        if not step_size > MIN_STEP_SIZE:
             break
         x = x + step_size * dx
-        s = np.maximum(s + step_size * ds, _MIN_VALUE)
-        z = np.maximum(z + step_size * dz, _MIN_VALUE)
+        s = np.maximum(s + step_size * ds, MIN_VALUE)
+        z = np.maximum(z + step_size * dz, MIN_VALUE)
     x, s, z = best_point
     if not infeasible:
         z = program.balance(x, z)
@@ -238,212 +277,63 @@ def _predict_and_correct(
     z: FloatArray,
 ) -> tuple[tuple[FloatArray, FloatArray, FloatArray], float]:
     """Compute Mehrotra's predictor and corrector: a direction and its step size."""
-    mean = s @ z / s.size
     _, ds, dz = direction(-s * z)
-    step_size = _longest_step((s, ds), (z, dz))
-    predicted = (s + step_size * ds) @ (z + step_size * dz) / s.size
-    found = direction(next_mean(mean, predicted) - s * z - ds * dz)
-    step_size = _longest_step((s, found[1]), (z, found[2]))
-    if step_size < 1.0:  # values stay positive
-        step_size *= float(np.clip(1.0 - mean, 0.99, 1.0 - 1e-6))
-    return found, step_size
+    found = direction(next_mean(s, z, ds, dz) - s * z - ds * dz)
+    return found, step_inside(s, z, found[1], found[2])
 
 
-def _longest_step(*pairs: tuple[FloatArray, FloatArray]) -> float:
+# -- the rules of a step, shared with `veridical.kernels.box` ------------------------
+
+
+@njit(cache=True, nogil=True)
+def next_mean(s: FloatArray, z: FloatArray, ds: FloatArray, dz: FloatArray) -> float:
+    """Choose the next mean of the products ``s z`` from the predictor step [1]_."""
+    step_size = _longest_step(s, z, ds, dz)
+    mean, predicted = 0.0, 0.0
+    for i in range(s.size):
+        mean += s[i] * z[i]
+        predicted += (s[i] + step_size * ds[i]) * (z[i] + step_size * dz[i])
+    return float(mean * (predicted / mean) ** 3 / s.size)
+
+
+@njit(cache=True, nogil=True)
+def step_inside(s: FloatArray, z: FloatArray, ds: FloatArray, dz: FloatArray) -> float:
+    """Return the step size of the corrector, at most 1; values stay positive."""
+    step_size = _longest_step(s, z, ds, dz)
+    if step_size == 1.0:
+        return 1.0
+    mean = 0.0
+    for i in range(s.size):
+        mean += s[i] * z[i] / s.size
+    return float(step_size * min(max(1.0 - mean, _LEAST_SHARE), _LARGEST_SHARE))
+
+
+@njit(cache=True, nogil=True)
+def _longest_step(
+    s: FloatArray, z: FloatArray, ds: FloatArray, dz: FloatArray
+) -> float:
     """Return the largest step size, at most 1, that keeps every value positive."""
     longest = 1.0
-    for value, change in pairs:
-        longest = limit_step(value, change, 1.0, longest)
+    for i in range(s.size):
+        # A division only where the step becomes shorter.
+        if s[i] + longest * ds[i] < 0.0:
+            longest = -s[i] / ds[i]
+        if z[i] + longest * dz[i] < 0.0:
+            longest = -z[i] / dz[i]
     return longest
 
 
 @njit(cache=True, nogil=True)
-def limit_step(
-    value: FloatArray, change: FloatArray, sign: float, longest: float
-) -> float:
-    """Shorten a step size so that ``value + step sign change`` stays positive."""
-    for i in range(value.size):
-        if sign * change[i] < 0.0:
-            longest = min(longest, -value[i] / (sign * change[i]))
-    return longest
-
-
-@njit(cache=True, nogil=True)
-def next_mean(mean: float, predicted: float) -> float:
-    """Choose the next mean product from that after the predictor step [1]_."""
-    return float(mean * (predicted / mean) ** 3)
-
-
-# -- the ordinary support vector machine ---------------------------------------------
-
-
-@dataclass(frozen=True, eq=False)
-class _Box:
-    """Multipliers with bounds, ``0 ≤ a ≤ c``, and the bias as last variable.
-
-    The bias is the multiplier of ``yᵀa = 0``: P is [Q, y; yᵀ, 0]. Where the rank is
-    small, Q stays a product of factors.
-    """
-
-    Q: FloatArray
-    signed: FloatArray
-    y: FloatArray
-    c: FloatArray
-    cost: FloatArray
-
-    @property
-    def linear_cost(self) -> FloatArray:
-        return np.append(self.cost, 0.0)
-
-    @property
-    def limit(self) -> FloatArray:
-        return np.concatenate([np.zeros(len(self.c)), -self.c])
-
-    def curvature(self, x: FloatArray) -> FloatArray:
-        a, b = x[:-1], x[-1]
-        Qa = self.Q @ a if self.Q.size else self.signed @ (self.signed.T @ a)
-        return np.append(Qa + b * self.y, self.y @ a)
-
-    def multiply(self, x: FloatArray) -> FloatArray:
-        return np.concatenate([x[:-1], -x[:-1]])
-
-    def multiply_transposed(self, z: FloatArray) -> FloatArray:
-        n = len(self.y)
-        return np.append(z[:n] - z[n:], 0.0)
-
-    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        n = len(self.y)
-        inner = self._inner(D[:n] + D[n:])
-        inverse_y = inner(self.y)
-        schur = float(self.y @ inverse_y)
-
-        def solve(r: FloatArray) -> FloatArray:
-            da = inner(r[:-1])
-            db = (self.y @ da - r[-1]) / schur
-            return np.append(da - db * inverse_y, db)
-
-        return solve
-
-    def _inner(self, diagonal: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves with ``Q + diagonal``."""
-        if self.Q.size:
-            whole = self.Q.copy()
-            whole[np.diag_indices(len(whole))] += diagonal
-            lower = cholesky(whole)
-            return lambda r: cho_solve(lower, r, check_finite=False)
-        weight = 1.0 / diagonal
-        inner = dsyrk(1.0, np.sqrt(weight)[:, None] * self.signed, trans=1, lower=1)
-        inner[np.diag_indices(len(inner))] += 1.0
-        lower = cholesky(inner)
-
-        def solve(r: FloatArray) -> FloatArray:
-            r = weight * r
-            back = cho_solve(lower, self.signed.T @ r, check_finite=False)
-            return r - weight * (self.signed @ back)
-
-        return solve
-
-    def certificate(self, z: FloatArray) -> float:
-        return 1.0  # a = 0 is feasible
-
-    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        return z
-
-
-def solve_box(
-    gram: FloatArray,
-    Z: FloatArray,
-    y: FloatArray,
-    c: FloatArray,
-    tolerance: float = ROUGH_GAP,
-    cost: FloatArray | None = None,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Solve the dual of a support vector machine: a, its multipliers, slacks.
-
-    The multipliers of ``a ≥ 0`` are the surplus of samples over their margin. `cost` is
-    the linear part of the objective, −1 by default.
-
-    The cost of a step is O(n rank²), or O(n³) where the rank is large.
-    """
-    n = len(y)
-    Q = np.empty((0, 0)) if 2 * Z.shape[1] < n else gram * np.multiply.outer(y, y)
-    cost = -np.ones(n) if cost is None else cost
-    program = _Box(Q, np.asfortranarray(y[:, None] * Z), y, c, cost)
-    start = np.minimum(c / 2, 1.0 / max(float(np.diag(gram).max()), 1e-300))
-    s = np.concatenate([start, c - start])
-    point = follow(program, np.append(start, 0.0), s, np.ones(2 * n), tolerance)
-    return point.s[:n], point.z[:n], point.z[n:]
+def has_stalled(error: float, n_steps: int) -> bool:
+    """Return whether so many steps without progress are too many at this error."""
+    return n_steps > (_PATIENCE if error < POOR_GAP else _LONG_PATIENCE)
 
 
 # -- programs in the weights ---------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class _WeightProgram(ABC):
-    """A program in the weights: P is diagonal, and solutions are refined."""
-
-    curve: FloatArray
-    linear_cost: FloatArray
-    limit: FloatArray
-
-    def curvature(self, x: FloatArray) -> FloatArray:
-        return self.curve * x
-
-    @abstractmethod
-    def multiply(self, x: FloatArray) -> FloatArray:
-        """Multiply by A."""
-
-    @abstractmethod
-    def multiply_transposed(self, z: FloatArray) -> FloatArray:
-        """Multiply by the transpose of A."""
-
-    @abstractmethod
-    def normal(self, D: FloatArray) -> FloatArray:
-        """Compute AᵀDA, its lower half at least."""
-
-    @abstractmethod
-    def certificate(self, z: FloatArray) -> float:
-        """Return the largest entry of Aᵀz, per unit of limit; 0 proves infeasible."""
-
-    def factored(self, D: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the function that solves, with one step of iterative refinement."""
-        H = self.normal(D)
-        H[np.diag_indices(len(H))] += self.curve
-        lower = cholesky(H)
-
-        def solve(r: FloatArray) -> FloatArray:
-            dx = cho_solve(lower, r, check_finite=False)
-            product = self.curve * dx + self.multiply_transposed(D * self.multiply(dx))
-            return dx + cho_solve(lower, r - product, check_finite=False)
-
-        return solve
-
-    def balance(self, x: FloatArray, z: FloatArray) -> FloatArray:
-        """Correct the multipliers, large ones first.
-
-        Rounding errors have the size of the largest multipliers; their sum may be tiny.
-        """
-        wanted = self.curve * x + self.linear_cost
-        D = (z / float(z.max())) ** 2
-        try:
-            H = self.normal(D)
-            H[np.diag_indices(len(H))] += _RIDGE * float(np.diag(H).max())
-            lower = cholesky(H)
-        except np.linalg.LinAlgError:
-            return z
-        for _ in range(3):
-            residual = wanted - self.multiply_transposed(z)
-            step = D * self.multiply(cho_solve(lower, residual, check_finite=False))
-            moved = z + step
-            remaining = np.abs(wanted - self.multiply_transposed(moved)).max()
-            if moved.min() < 0.0 or not remaining < np.abs(residual).max():
-                break
-            z = moved
-        return z
-
-
-@dataclass(frozen=True, eq=False)
-class _Hinge(_WeightProgram):
+class _Hinge(Program):
     """Margins and slacks of all samples."""
 
     E: FloatArray
@@ -474,7 +364,7 @@ class _Hinge(_WeightProgram):
 
 
 @dataclass(frozen=True, eq=False)
-class _Margins(_WeightProgram):
+class _Margins(Program):
     """Margins alone, ``B x ≥ 1``; `plain` are all features, scaled to one length."""
 
     B: FloatArray
@@ -497,7 +387,7 @@ Start = Callable[[float], tuple[FloatArray, FloatArray, FloatArray]]
 
 
 def _follow_scaled(
-    program: _WeightProgram, start: Start, total: float, good: float
+    program: Program, start: Start, total: float, good: float
 ) -> tuple[Point, float, int]:
     """Scale by a guess of the optimum; where it was poor, by the value found.
 
@@ -675,7 +565,7 @@ def solve_squared_margins(
     )
 
 
-# -- the logistic loss: a barrier method [3]_ ----------------------------------------
+# -- the logistic loss: a barrier method [2]_ ----------------------------------------
 
 #: Factor by which the weight of the objective against the barrier grows.
 _GROWTH = 20.0

@@ -32,6 +32,7 @@ import numpy as np
 from veridical._core.arrays import EPS, FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.active_set import polish, solve_active_set
+from veridical.kernels.box import solve_box
 from veridical.kernels.duality import (
     COARSE_GAP,
     LAST_GAP,
@@ -43,7 +44,7 @@ from veridical.kernels.duality import (
     put_at_bounds,
     violation,
 )
-from veridical.kernels.interior import center, factor, solve_box
+from veridical.kernels.interior import center, factor
 from veridical.kernels.svm_exact import solve_active_set_exactly
 
 #: SMO steps before the first attempt to solve for the free multipliers; twice as many
@@ -142,7 +143,7 @@ def solve_svm(
     working precision, where the biases of two samples still differ. Two routines for
     many small problems come before it, for their speed: the compiled descent of nested
     feature sets (`veridical.kernels.dagsvm`) and the compiled interior points of
-    `veridical.kernels.hinge`; what either cannot solve is solved here.
+    `veridical.kernels.box`; what either cannot solve is solved here.
 
     Parameters
     ----------

@@ -45,6 +45,7 @@ from veridical.kernels.active_set import (
     pivot,
     solve_nonnegative,
 )
+from veridical.kernels.box import solve_box
 from veridical.kernels.duality import (
     FINE_GAP,
     GOOD_GAP,
@@ -67,7 +68,6 @@ from veridical.kernels.interior import (
     HingePoint,
     center,
     factor,
-    solve_box,
     solve_hinge_margins,
     solve_squared_margins,
 )

@@ -17,8 +17,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.reading import number_classes, refuse_one_class
 from veridical._core.scoring import Outputs
+from veridical.kernels.box import fit_hinge
 from veridical.kernels.duality import bias_of
-from veridical.kernels.hinge import fit_hinge
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import exact_gram, sum_weights
 from veridical.learning.inputs import check_positive

@@ -30,7 +30,7 @@ from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers
 from veridical._core.text import listed, listing, one_line, plural, show
 from veridical.preparation.columns import (
-    Side,
+    SideColumns,
     column_of,
     list_columns,
     place_columns,
@@ -49,7 +49,7 @@ _BY_CHANCE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class SampleBlocks:
     """Batch and covariates of the samples, and how features are corrected for them.
 
     Parameters
@@ -83,7 +83,7 @@ class Blocks:
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_known": {}}  # other processes start anew
 
-    def take(self, rows: Any) -> Blocks:
+    def take(self, rows: Any) -> SampleBlocks:
         """Take some samples."""
         parts = (self.batch, self.covariates, self.kept)
         some = [None if part is None else part.iloc[rows] for part in parts]
@@ -98,7 +98,7 @@ class Blocks:
             _known={},
         )
 
-    def of_columns(self, features: Features, columns: IntArray) -> Blocks:
+    def of_columns(self, features: Features, columns: IntArray) -> SampleBlocks:
         """Take some features of the table; the correction is still that of all."""
         whole = features if self.whole is None else self.whole
         before = np.arange(features.values.shape[1])
@@ -295,7 +295,7 @@ def read_with_blocks(
                     f"{parameter} has {len(column)} values, but X has "
                     f"{table.n_samples} rows; give one per sample."
                 )
-    blocks = Blocks(
+    blocks = SampleBlocks(
         batch=_series(sides.get("batch")),
         covariates=_frame(sides.get("covariates")),
         kept=_frame(sides.get("kept")),
@@ -353,12 +353,12 @@ def _without_columns(step: Any) -> Any:
 
 def _take_out(
     X: Any, asked: dict[str, Any], groups: Any = None
-) -> tuple[Any, dict[str, Side]]:
+) -> tuple[Any, dict[str, SideColumns]]:
     """Take named columns out of X, but those of groups; read what is given as values.
 
     A site may be the batch and the group of a sample.
     """
-    sides: dict[str, Side] = {}
+    sides: dict[str, SideColumns] = {}
     if all(given is None for given in asked.values()):
         return X, sides
     refuse_lazy(X)
@@ -388,7 +388,7 @@ def _take_out(
         gone += places
         columns = [column_of(X, j) for j in places]
         labels = [f"column {j}" if names is None else names[j] for j in places]
-        sides[parameter] = Side(columns, labels)
+        sides[parameter] = SideColumns(columns, labels)
     if gone:
         stays = groups if isinstance(groups, list) else [groups]
         stays = [one for one in stays if isinstance(one, str)]
@@ -404,7 +404,7 @@ def _take_out(
     return X, sides
 
 
-def _series(side: Side | None) -> pd.Series[Any] | None:
+def _series(side: SideColumns | None) -> pd.Series[Any] | None:
     if side is None:
         return None
     if len(side.columns) != 1:
@@ -412,7 +412,7 @@ def _series(side: Side | None) -> pd.Series[Any] | None:
     return pd.Series(read_batches(side), name=str(side.names[0]))
 
 
-def _frame(side: Side | None) -> pd.DataFrame | None:
+def _frame(side: SideColumns | None) -> pd.DataFrame | None:
     if side is None:
         return None
     columns = zip(side.names, side.columns, strict=True)
@@ -422,7 +422,7 @@ def _frame(side: Side | None) -> pd.DataFrame | None:
 # -- what cannot be corrected --------------------------------------------------------
 
 
-def _check(blocks: Blocks, table: Table) -> None:
+def _check(blocks: SampleBlocks, table: Table) -> None:
     """Raise for batches and covariates that cannot be told from the outcome."""
     for frame in (blocks.covariates, blocks.kept):
         if frame is not None:

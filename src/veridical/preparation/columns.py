@@ -32,7 +32,7 @@ from veridical._core.sklearn_private import output_kind, take
 from veridical._core.text import listed, plural, show
 
 
-class Side(NamedTuple):
+class SideColumns(NamedTuple):
     """Columns beside the features, with names for messages.
 
     Parameters
@@ -56,13 +56,13 @@ class Parts(NamedTuple):
         The features; missing ones are NaN.
     places : int array of shape (n_features,)
         Their columns in X.
-    sides : mapping of str to Side
+    sides : mapping of str to SideColumns
         By the name of the parameter that names them.
     """
 
     values: FloatArray
     places: IntArray
-    sides: dict[str, Side]
+    sides: dict[str, SideColumns]
 
 
 class BesideFeatures(TransformerMixin, BaseEstimator):
@@ -200,13 +200,13 @@ def read_parts(
             ensure_min_samples=least,
         )
         n_columns = X.shape[1]
-    sides: dict[str, Side] = {}
+    sides: dict[str, SideColumns] = {}
     taken: set[int] = set()
     for parameter, wanted in named.items():
         places = place_columns(wanted, n_columns, names, parameter)
         if places:
             shown = [j if names is None else names[j] for j in places]
-            sides[parameter] = Side([column_of(X, j) for j in places], shown)
+            sides[parameter] = SideColumns([column_of(X, j) for j in places], shown)
         if taken & set(places):
             both = min(taken & set(places))
             raise InputError(
@@ -257,7 +257,7 @@ def _refuse_infinite(
         )
 
 
-def read_side(value: Any, n_samples: int | None, parameter: str) -> Side:
+def read_side(value: Any, n_samples: int | None, parameter: str) -> SideColumns:
     """Read the batch or covariates that were passed as an argument.
 
     Parameters
@@ -292,7 +292,7 @@ def read_side(value: Any, n_samples: int | None, parameter: str) -> Side:
                 f"{parameter} has {len(one)} rows, but X has {n_samples}: found input "
                 "variables with inconsistent numbers of samples. Give one per sample."
             )
-    return Side(columns, names)
+    return SideColumns(columns, names)
 
 
 def replace_columns(X: Any, places: IntArray, values: FloatArray) -> Any:
@@ -322,7 +322,9 @@ def replace_columns(X: Any, places: IntArray, values: FloatArray) -> Any:
 Coding = list[list[Any] | None]
 
 
-def code_covariates(side: Side, coding: Coding | None) -> tuple[FloatArray, Coding]:
+def code_covariates(
+    side: SideColumns, coding: Coding | None
+) -> tuple[FloatArray, Coding]:
     """Turn covariates into columns of numbers.
 
     A covariate of numbers is one column, one of categories an indicator of every
@@ -330,7 +332,7 @@ def code_covariates(side: Side, coding: Coding | None) -> tuple[FloatArray, Codi
 
     Parameters
     ----------
-    side : Side
+    side : SideColumns
         The covariates.
     coding : list or None
         The categories of the training samples; None learns them.
@@ -408,7 +410,7 @@ def _by_kind(value: Any) -> tuple[str, Any]:
     return ("", value) if number else (type(value).__name__, str(value))
 
 
-def read_batches(side: Side) -> NDArray[Any]:
+def read_batches(side: SideColumns) -> NDArray[Any]:
     """Return the batch of every sample; raise if there is none."""
     (values,) = side.columns
     missing = np.flatnonzero(pd.isna(values))

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from typing_extensions import TypedDict
 
-from veridical._core.numbers import MISSING, count, percent
+from veridical._core.numbers import MISSING, count, number, percent
 from veridical._core.records import SIDES, Setting
 from veridical.evaluation.records import CalibrationTable, Correction
 from veridical.report.plain import (
@@ -305,9 +305,9 @@ def _differences(s: CorrectionSummary) -> Rows:
     rows = [
         (
             f"{labels[one['first']]} minus {labels[one['second']]}",
-            f"{one['log_loss']:+.3f}",
+            number(one["log_loss"], 3, signed=True),
             f"{one['log_loss_se']:.3f}",
-            f"{one['squared_error']:+.4f}",
+            number(one["squared_error"], 4, signed=True),
             f"{one['squared_error_se']:.4f}",
         )
         for one in s["differences"]

@@ -1,15 +1,15 @@
-"""The interior point method against optimality conditions and two other solvers."""
+"""Interior points in a box: optimality conditions, the general engine, two solvers."""
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.svm import SVC
+from tests.oracles.box import follow_box
 from tests.oracles.hinge import objective, stationarity
 
 from veridical.datasets import make_linear, make_monks, make_nonlinear
-from veridical.kernels.hinge import fit_hinge
-from veridical.kernels.interior import solve_box
+from veridical.kernels.box import fit_hinge, solve_box
 from veridical.kernels.svm import solve_svm
 
 
@@ -124,9 +124,9 @@ def test_it_says_where_rounding_hides_the_margin():
     assert not fit_hinge(1e5 * X, s, 1e3)[2]
 
 
-@pytest.mark.parametrize(("n", "d"), [(30, 5), (60, 10), (40, 60)])
+@pytest.mark.parametrize(("n", "d"), [(30, 5), (60, 10), (40, 60), (330, 300)])
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-def test_the_compiled_path_ends_where_the_general_engine_does(n, d, C):
+def test_weights_are_those_of_the_multipliers(n, d, C):
     rng = np.random.default_rng(n)
     y = np.repeat([1.0, -1.0], n // 2)
     X = rng.normal(size=(n, d))
@@ -136,3 +136,58 @@ def test_the_compiled_path_ends_where_the_general_engine_does(n, d, C):
     a, _, _ = solve_box(centred @ centred.T, centred, y, np.full(n, C), 1e-12)
     assert found
     np.testing.assert_allclose((a * y) @ centred, weights, atol=1e-5)
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 2), (30, 5), (40, 60), (90, 70), (300, 20)])
+@pytest.mark.parametrize("tolerance", [1e-5, 1e-9])
+@pytest.mark.parametrize("regression", [False, True])
+def test_the_compiled_path_is_that_of_the_general_engine(n, d, tolerance, regression):
+    """Step by step: both end at the same point, far from the last digits too."""
+    rng = np.random.default_rng(n)
+    y = np.repeat([1.0, -1.0], n // 2)
+    Z = rng.normal(size=(n, d)) / np.sqrt(d)
+    Z[:, 0] += y
+    c = rng.uniform(0.1, 3.0, n)
+    cost = rng.normal(size=n) if regression else -np.ones(n)
+    gram = Z @ Z.T
+
+    ours = solve_box(gram, Z, y, c, tolerance, cost)
+
+    for one, general in zip(ours, follow_box(gram, y, c, cost, tolerance), strict=True):
+        np.testing.assert_allclose(one, general, rtol=1e-5, atol=1e-8)
+
+
+def test_features_and_inner_products_give_the_same_path():
+    """A step works with features where these are few, else with inner products."""
+    rng = np.random.default_rng(0)
+    y = np.repeat([1.0, -1.0], 20)
+    few = rng.normal(size=(40, 6))
+    many = few @ np.linalg.qr(rng.normal(size=(38, 6)))[0].T  # the same products
+    c = np.ones(40)
+    gram = few @ few.T
+
+    by_features = solve_box(gram, few, y, c)
+    by_products = solve_box(gram, many, y, c)
+
+    for one, other in zip(by_features, by_products, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("n", [300, 301])
+def test_large_blocks_change_nothing(n):
+    """With more than 256 samples the factors are computed in blocks of two sizes."""
+    rng = np.random.default_rng(n)
+    y = np.where(np.arange(n) % 2, 1.0, -1.0)
+    Z = rng.normal(size=(n, n)) / np.sqrt(n)
+    Z[:, 0] += y
+    c = np.full(n, 10.0)
+    gram = Z @ Z.T
+
+    a, surplus, slack = solve_box(gram, Z, y, c, 1e-10)
+
+    assert abs(float(y @ a)) < 1e-8
+    margin_without_bias = y * (gram @ (y * a))
+    bias = y * (1.0 + surplus - slack - margin_without_bias)
+    np.testing.assert_allclose(bias, np.full(n, bias[0]), atol=1e-7)
+    assert np.all(a * surplus < 1e-7)
+    assert np.all((c - a) * slack < 1e-7)
