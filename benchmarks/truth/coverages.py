@@ -2,6 +2,7 @@
 
     python -m benchmarks.truth.coverages [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.coverages --check
+    python -m benchmarks.truth.coverages --unseen 20
     python -m benchmarks.truth.coverages --table
 
 The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
@@ -12,7 +13,8 @@ all samples; of a holdout, on its training samples. The interval of the optimism
 minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
-*other* designs, contains the coverage that was measured in it. The third prints the
+*other* designs, contains the coverage that was measured in it. The third asks the same
+of new designs, which are not in the table. The fourth prints the
 table of docs/estimating.md.
 """
 
@@ -262,10 +264,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--unseen", type=int, default=0)
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
+        return
+    if asked.unseen:
+        try_unseen(asked.unseen)
         return
     if asked.table:
         print(tabulate())
@@ -331,6 +337,38 @@ def check() -> dict[str, tuple[int, int]]:
     for name, (held, asked, far) in sorted(counts.items()):
         print(f"{name:30} {held:4} of {asked:4} designs held, {far} without neighbours")
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def try_unseen(number: int) -> None:
+    """Measure default intervals in new designs, and print the range beside them."""
+    names = list(METHODS)
+    rows = coverage_table()
+    for i in range(number):
+        name, estimator = names[i % len(names)], ESTIMATORS[i % len(ESTIMATORS)]
+        wide = {"n_columns": 4000, "n_samples": 45} if i % 3 == 2 else {}
+        (design,) = draw_designs(
+            f"unseen {i}", 1, n_repeats=1, n_folds=10, estimator=estimator, **wide
+        )
+        for found in measure_design(SCORES, name, design):
+            kind = found["kind"]
+            if kind != ("wilson" if name in ("holdout", "loo") else "corrected-t"):
+                continue
+            place = Situation(*(found[field] for field in Situation._fields))
+            like = [row for row in rows if (row.method, row.kind) == (name, kind)]
+            near = find_near(like, place)
+            share, n = found["covered"] / found["n_simulations"], found["n_simulations"]
+            said = "nothing near"
+            if near:
+                printed = coverage_range(near)
+                held = printed.low <= share <= printed.high
+                said = f"printed {100 * printed.low:.1f} to {100 * printed.high:.1f}, "
+                said += "held" if held else "MISSED"
+            error = 100 * float(np.sqrt(share * (1 - share) / n))
+            print(
+                f"{MEASURED[name]}, {kind}, {place}: {100 * share:.1f} ± {error:.1f} %,"
+                f" {said}",
+                flush=True,
+            )
 
 
 def tabulate() -> str:

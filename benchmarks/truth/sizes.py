@@ -2,6 +2,7 @@
 
     python -m benchmarks.truth.sizes [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.sizes --check
+    python -m benchmarks.truth.sizes --unseen 20
     python -m benchmarks.truth.sizes --table
 
 The first command writes ``src/veridical/comparison/sizes.csv``, a design at a time;
@@ -11,7 +12,8 @@ features, features selected, signal, tails, balance and classes.
 
 The second asks of every design whether the range that is printed for it, from the
 *other* designs, contains the size that was measured in it, and how often a comparison
-would say "you may claim" although neither selector is better. The third prints the
+would say "you may claim" although neither selector is better. The third asks the same
+of the default test in new designs, which are not in the table. The fourth prints the
 table of docs/which-test.md.
 """
 
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from itertools import zip_longest
 from pathlib import Path
@@ -38,6 +40,7 @@ from veridical.comparison.sizes import (
     ALPHAS,
     COLUMNS,
     SizeRow,
+    measured_size,
     read_sizes,
     size_range,
 )
@@ -76,7 +79,10 @@ def plan() -> Iterator[tuple[str, NullDesign, int]]:
         for estimator in SIMULATED
     ]
     drawn += [
-        [("plain", one, n) for one in designs_of(shape, estimator, N_CEILING, CEILING)]
+        [
+            ("plain", one, n)
+            for one in designs_of(shape, estimator, N_CEILING, "ceiling", **CEILING)
+        ]
         for shape, (_, n) in SHAPES.items()
         for estimator in SIMULATED
     ]
@@ -96,13 +102,14 @@ def designs_of(
     shape: tuple[int, int],
     estimator: str,
     number: int,
-    more: Mapping[str, Any] | None = None,
+    name: str = "",
+    **more: Any,
 ) -> Iterator[NullDesign]:
     """Draw designs for a number of repeats and folds, and an estimator."""
     return draw_designs(
-        f"{shape} {estimator}{' ceiling' if more else ''}",
+        f"{shape} {estimator}{' ' if name else ''}{name}",
         number,
-        **(more or {}),
+        **more,
         n_repeats=shape[0],
         n_folds=shape[1],
         estimator=estimator,
@@ -193,10 +200,14 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("--unseen", type=int, default=0)
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
+        return
+    if asked.unseen:
+        try_unseen(asked.unseen)
         return
     if asked.table:
         print(tabulate())
@@ -251,6 +262,35 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
         f"{above} of {len(default)} designs more than {100 * alpha:g} %"
     )
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
+
+
+def try_unseen(number: int, n: int = 400, alpha: float = 0.05) -> None:
+    """Measure the default test in new designs, and print what a comparison says."""
+    shapes = ((1, 10), (1, 5), (1, 7), (10, 10))
+    for i in range(number):
+        shape = shapes[i % len(shapes)]
+        (design,) = designs_of(
+            shape, list(SIMULATED)[i % len(SIMULATED)], 1, f"unseen {i}"
+        )
+        found = simulate(design, n, seed(design))
+        rejected = tuple(count("corrected-t", design, found))
+        row = SizeRow(
+            "plain", "corrected-t", 2, design, float(found.mean()), n, rejected
+        )
+        printed = measured_size("corrected-t", "in", shape, row.situation, alpha=alpha)
+        assert printed is not None
+        own = row.size(alpha)
+        error = 100 * float(np.sqrt(own.rate * (1 - own.rate) / n))
+        print(
+            f"{design.describe(row.accuracy)}, {design.n_features_to_select} of "
+            f"{design.n_columns} features, tails {design.tail_df:g}: "
+            f"{100 * own.rate:.1f} ± {error:.1f} %, printed {100 * printed.low:.1f} to "
+            f"{100 * printed.high:.1f}{'' if printed.near else ' (not near)'}, "
+            f"{'held' if printed.low <= own.rate <= printed.high else 'MISSED'}; "
+            f"claimed up to p = {printed.claim_level:.3f}, wrongly "
+            f"{100 * claims(row, printed):.1f} %",
+            flush=True,
+        )
 
 
 def _is_default(name: str) -> bool:

@@ -1,6 +1,6 @@
 """Measure sizes and coverages for scores and groups: the table that veridical ships.
 
-    python -m benchmarks.truth.structured [--jobs 1] [--minutes 40]
+    python -m benchmarks.truth.structured [--jobs 2] [--minutes 40]
     python -m benchmarks.truth.structured --table
 
 The first command writes ``src/veridical/evaluation/structured.csv``, a design at a
@@ -241,7 +241,7 @@ def print_table() -> None:
 def main() -> None:
     """Measure what is not in the table yet, or print it."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()

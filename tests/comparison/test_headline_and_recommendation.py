@@ -12,6 +12,7 @@ from tests.report import records
 
 from veridical._core.records import DataSummary
 from veridical.comparison import conclusions as say
+from veridical.comparison.records import Verdict
 from veridical.comparison.significance import Geometry
 from veridical.comparison.testing import TESTS
 from veridical.comparison.verdicts import PairTester, SignificanceTest
@@ -96,3 +97,43 @@ def test_a_test_that_rejects_too_often_leads_to_no_claim():
     )
     assert min(reasons.values()) >= 3
     assert sum(reasons.values()) >= len(doubtful)
+
+
+def significant(n_selectors):
+    """Find a comparison whose differences may be claimed, with a measured size."""
+    return next(
+        made
+        for made in map(draw, range(2000))
+        if len(made.names) == n_selectors
+        and made.conclusion[0] == "yes"
+        and all(pair.verdict.test.size for pair in made.pairs["in"])
+        and all(pair.verdict.test.probabilities is None for pair in made.pairs["in"])
+    )
+
+
+def with_claim_level(made, level):
+    """Let the measured sizes allow claims up to another p-value."""
+
+    def allow(test):
+        size = test.size._replace(claim_level=level)
+        return Verdict.from_test(replace(test, size=size))
+
+    pairs = tuple(
+        pair._replace(verdict=allow(pair.verdict.test)) for pair in made.pairs["in"]
+    )
+    return replace(made, pairs=made.pairs | {"in": pairs})
+
+
+@pytest.mark.parametrize("n_selectors", [2, 3])
+def test_a_claim_takes_a_pvalue_at_which_the_size_holds(n_selectors):
+    made = significant(n_selectors)
+    largest = max(p.adjusted for p in made.pairs["in"] if p.better is not None)
+    for level, belief, said in (
+        (largest, "yes", "you may believe it"),
+        (0.9 * largest, "care", f"p up to {0.9 * largest:.2g} may be claimed"),
+        (0.0, "care", "believe the result only if the calibrated test agrees"),
+    ):
+        found = with_claim_level(made, level)
+        assert found.conclusion[0] == belief
+        assert said in found.conclusion[1]
+        assert ("You may claim" in say.recommend(found)) == (belief == "yes")

@@ -3,6 +3,9 @@
 import numpy as np
 import pytest
 from benchmarks.truth import coverages
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -33,6 +36,7 @@ from veridical.evaluation.situations import (
     N_NEAR,
     SIMULATED,
     Situation,
+    claim_level,
     count_selected,
     describe_designs,
     find_near,
@@ -190,3 +194,48 @@ def test_the_table_is_what_its_script_makes():
         found = (row["covered"], row["n_simulations"])
         if again.n_simulations == row["n_simulations"]:
             assert found == (again.covered, again.n_simulations)
+
+
+# -- the p-value up to which a difference may be claimed -------------------------------
+
+LEVELS = (0.01, 0.05, 0.1)
+
+
+def test_a_test_that_holds_its_level_may_claim_up_to_it():
+    for alpha in (0.001, 0.01, 0.03, 0.05, 0.1, 0.2):
+        assert claim_level([LEVELS] * 3, LEVELS, alpha) == pytest.approx(alpha)
+        assert claim_level([(0, 0, 0)], LEVELS, alpha) == pytest.approx(alpha)
+
+
+def test_one_liberal_design_in_twenty_does_not_decide_but_three_do():
+    honest, liberal = (0.01, 0.05, 0.1), (0.05, 0.2, 0.3)
+
+    one = claim_level([honest] * 19 + [liberal], LEVELS, 0.05)
+    three = claim_level([honest] * 17 + [liberal] * 3, LEVELS, 0.05)
+
+    assert one == 0.05
+    assert three == pytest.approx(0.01)  # where the liberal ones reject in 5 %
+
+
+@pytest.mark.parametrize("alpha", LEVELS)
+@pytest.mark.parametrize("power", [0.7, 0.9, 1.0, 1.2])
+def test_the_size_at_the_claim_level_is_nominal(alpha, power):
+    rates = [[1.5 * alpha * (level / alpha) ** power for level in LEVELS]]
+    level = claim_level(rates, LEVELS, alpha)
+    at_least = LEVELS[0] / 2
+
+    wanted = alpha * (1 / 1.5) ** (
+        1 / power
+    )  # where 1.5 alpha (t / alpha)^power = alpha
+    assert level == pytest.approx(wanted if wanted >= at_least else 0.0)
+
+
+@given(
+    rates=arrays(float, (5, 3), elements=st.floats(0, 1)).map(lambda a: np.sort(a, 1)),
+    alpha=st.floats(0.001, 0.3),
+)
+def test_a_claim_level_is_at_most_alpha_and_falls_as_rates_rise(rates, alpha):
+    level = claim_level(rates, LEVELS, alpha)
+
+    assert 0 <= level <= alpha
+    assert claim_level((rates + 1) / 2, LEVELS, alpha) <= level * (1 + 1e-9)

@@ -90,17 +90,17 @@ def find_agreement(table: Table, features: IntArray, seed: int) -> Agreement:
         Seed of the permutations.
     """
     k = features.size
-    chosen: dict[str, IntArray] = {}
+    overlap: dict[str, int] = {}
     for name in candidates(table):
-        chosen[name] = choose_on_all(SELECTORS[name](n_features_to_select=k), table, k)
-        if np.isin(chosen[name], features).all():
+        selector = SELECTORS[name](n_features_to_select=k)
+        overlap[name] = _count_shared(selector, table, features)
+        if overlap[name] == k:
             break  # no selector can agree better
-    overlap = {name: _common(found, features) for name, found in chosen.items()}
     best = used = max(overlap, key=lambda name: overlap[name])  # the first of equals
     slow = slow_candidates(table) if overlap[best] < AGREES * k else []
     for name in slow:
-        chosen[name] = choose_on_all(SELECTORS[name](n_features_to_select=k), table, k)
-        overlap[name] = _common(chosen[name], features)
+        selector = SELECTORS[name](n_features_to_select=k)
+        overlap[name] = _count_shared(selector, table, features)
         if overlap[name] > overlap[best]:
             best = name
     selector = SELECTORS[best](n_features_to_select=k)
@@ -114,8 +114,7 @@ def measure_agreement(
     selector: Any, name: str, table: Table, features: IntArray, seed: int
 ) -> Agreement:
     """Measure and test the agreement of features with a named selector."""
-    chosen = choose_on_all(selector, table, features.size)
-    common = _common(chosen, features)
+    common = _common(choose_on_all(selector, table, features.size), features)
     cost = getattr(selector, "_cost", None)
     fast = cost is not None and cost.power is not None
     n_draws = DRAWS if fast else FEW_DRAWS
@@ -151,19 +150,16 @@ def permute_labels(
         Seed of the permutations.
     """
     k = features.size
-    reverse = np.arange(table.n_features)[::-1].copy()
-    chosen = choose_on_all(selector, table, k)
-    backward = choose_on_all(selector, table, k, reverse)
-    tied = not np.isin(chosen, backward).all()
+    untied = _choose_untied(selector, table, k)
+    tied = untied.size < k
     # Features that are tied are left out, also of those in question.
-    agreed = np.intersect1d(np.intersect1d(chosen, backward), features)
+    agreed = np.intersect1d(untied, features)
     rng = as_generator(seed)
     permuted = []
     for _ in range(n_draws):
         drawn = table.permuted(rng.permutation(table.n_samples))
-        again = choose_on_all(selector, drawn, k)
-        if tied:
-            again = np.intersect1d(again, choose_on_all(selector, drawn, k, reverse))
+        choose = _choose_untied if tied else choose_on_all
+        again = choose(selector, drawn, k)
         permuted.append(_common(again, agreed))
     return tuple(permuted), student_pvalue(agreed.size, permuted)
 
@@ -181,6 +177,26 @@ def student_pvalue(observed: float, permuted: Sequence[float] | FloatArray) -> f
         return float(as_good / values.size)
     spread = float(values.std(ddof=1))
     return float(stdtr(values.size - 1, (values.mean() - observed) / spread))
+
+
+def _choose_untied(selector: Any, table: Table, n_features: int) -> IntArray:
+    """Return the features that a selector chooses whatever their place in the table."""
+    reverse = np.arange(table.n_features)[::-1].copy()
+    backward = choose_on_all(selector, table, n_features, reverse)
+    return np.intersect1d(choose_on_all(selector, table, n_features), backward)
+
+
+def _count_shared(selector: Any, table: Table, features: IntArray) -> int:
+    """Count the features that a selector chooses on all samples.
+
+    Ties are chosen by their place, from the beginning of the table. Where the features
+    in question are the first of the table, their place explains that, and ties do not
+    count.
+    """
+    k = features.size
+    first = bool(features.max() < k)
+    choose = _choose_untied if first else choose_on_all
+    return _common(choose(selector, table, k), features)
 
 
 def _common(chosen: IntArray, features: IntArray) -> int:

@@ -24,7 +24,6 @@ from veridical.auditing.kinship import by_folds, name_subjects
 from veridical.auditing.preprocessing import find_traces, score_inside_folds
 from veridical.auditing.records import (
     LEVEL,
-    SIGNAL_LEVEL,
     Finding,
     Severity,
     Untested,
@@ -57,7 +56,7 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     severity: Severity = "error"
     # Never where there is no interval.
     shown = e.optimism.low > 0 if e.scoring.greater_is_better else e.optimism.high < 0
-    if e.above_chance and not shown:
+    if not shown and has_signal(e):
         severity = "warning"  # there is a leak, but the signal remains without it
     said = [_describe_selection(e), _optimism(e), _on_random_labels(e)]
     if severity == "warning":
@@ -73,14 +72,15 @@ def has_signal(e: AuditEvidence) -> bool:
     """Return whether the labels are shown to have something to do with the features.
 
     Then features may agree with a selector because they were known to be useful. It is
-    shown, at 0.2 %, if a selection inside the folds predicts the labels, or if the best
-    features of the table are associated with the labels more strongly than the best for
-    permuted labels.
+    shown if a selection inside the folds predicts the labels, or if the best features
+    of the table are associated with the labels more strongly than the best for permuted
+    labels.
     """
     assert e.preselection is not None
     sign, null = e.scoring.sign, e.null["in"].accuracies
     predicted = student_pvalue(sign * e.inside.score, sign * null)
-    return min(predicted, e.preselection.signal_pvalue) <= SIGNAL_LEVEL
+    pvalue = min(predicted, e.preselection.signal_pvalue)
+    return pvalue <= e.preselection.signal_level
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:

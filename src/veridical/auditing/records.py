@@ -29,9 +29,11 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 AGREES = 0.8
 #: p-value up to which features count as chosen by the labels.
 LEVEL = 0.01
-#: p-value up to which the labels are shown to have something to do with the features.
-#: Two tests are tried; on noise one in 250 may call an error of VD001 a note.
-SIGNAL_LEVEL = 0.002
+#: p-value up to which the labels are shown to have something to do with the features:
+#: if a selector chooses all features in question, and if it chooses only most of them,
+#: so that it did not choose them alone. The first is what a leak on noise looks like;
+#: one in a hundred may be called a note.
+SIGNAL_LEVEL, SIGNAL_LEVEL_OF_MOST = 0.004, 0.02
 
 
 @dataclass(frozen=True)
@@ -231,6 +233,13 @@ class Preselection:
     def best(self) -> str:
         """The selector that agrees best, the first of equals."""
         return max(self.overlap, key=lambda name: self.overlap[name])
+
+    @property
+    def signal_level(self) -> float:
+        """p-value up to which the labels have something to do with the features."""
+        if self.overlap[self.best] == len(self.features):
+            return SIGNAL_LEVEL
+        return SIGNAL_LEVEL_OF_MOST
 
     @property
     def agrees(self) -> bool:
