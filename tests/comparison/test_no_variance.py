@@ -111,7 +111,7 @@ def test_differences_that_are_all_equal_claim_nothing(gap, tmp_path, capsys):
     assert any(note in said for said in summary["words"]["notes"])
     assert note in page
     assert note in terminal
-    assert "is not known (it is the same each time)" in made.conclusion.sentence
+    assert "cannot be tested (it is equal in all folds)" in made.conclusion.sentence
 
 
 def test_equal_optimism_is_no_artefact(tmp_path, capsys):

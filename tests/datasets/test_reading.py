@@ -228,7 +228,7 @@ def test_only_the_target(write):
     frame = pd.DataFrame({"y": [1, 2]})
     path = write(b"", "only.parquet")
     frame.to_parquet(path)
-    with pytest.raises(InputError, match="no column but the target"):
+    with pytest.raises(InputError, match="no column except the target"):
         read(path, "y")
 
 

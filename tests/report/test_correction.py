@@ -75,7 +75,7 @@ def test_a_correction_that_does_harm_says_so_first(tmp_path):
     found = replace(record(), differences=(worse,), believed="sparse")
     belief, headline = found.conclusion
     assert belief == "yes"
-    assert "where null features are allowed for it misclassifies 9.0" in headline
+    assert "; the model with null features misclassifies 9.0" in headline
     assert headline.endswith("the published correction makes the probabilities worse.")
     assert not record().does_harm
     page = Page(save(found, tmp_path / "page.html").read_text(encoding="utf-8"))

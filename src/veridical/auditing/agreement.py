@@ -180,7 +180,7 @@ def student_pvalue(observed: float, permuted: Sequence[float] | FloatArray) -> f
 
 
 def _choose_untied(selector: Any, table: Table, n_features: int) -> IntArray:
-    """Return the features that a selector chooses whatever their place in the table."""
+    """Return the features that are chosen in either order of the columns."""
     reverse = np.arange(table.n_features)[::-1].copy()
     backward = choose_on_all(selector, table, n_features, reverse)
     return np.intersect1d(choose_on_all(selector, table, n_features), backward)

@@ -7,7 +7,7 @@ more strongly than other features of the same table. For features that were sele
 without the labels the second hypothesis is true on any data, and on noise both are; so
 only features that reject both may have been selected by the labels. Features that are
 known to be useful reject both, too. On labels that have nothing to do with the table no
-feature is useful; whether they have is the question of `best_features_pvalue`.
+feature is useful; `best_features_pvalue` tests whether they have.
 
 | symbol | meaning                                                      | shape     |
 |--------|--------------------------------------------------------------|-----------|

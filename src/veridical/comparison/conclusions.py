@@ -735,8 +735,9 @@ NAIVE_ON_FOLDS = ("paired t",)
 _LEAK = "the test samples took part in the selection"
 _MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
-    "IN finds no difference, and one that OUT alone finds is no reason, because OUT "
-    "rewards the selector that fits the test samples more."
+    "IN finds no difference, and a difference that only OUT finds is no reason to "
+    "prefer a selector, because OUT rewards the selector that fits the test samples "
+    "more."
 )
 _MAJORITY = "always predicting the most frequent class"
 
@@ -960,9 +961,9 @@ def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> st
     if math.isnan(inside.pvalue):
         few = inside.test.n < LEAST_DIFFERENCES
         why = (
-            f"{inside.test.n} folds are too few" if few else "it is the same each time"
+            f"{inside.test.n} folds are too few" if few else "it is equal in all folds"
         )
-        return f"{start}: how certain the difference of {gap} is, is not known ({why})."
+        return f"{start}: the difference of {gap} cannot be tested ({why})."
     return f"{start}: the difference of {gap} is not significant."
 
 

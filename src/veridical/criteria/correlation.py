@@ -37,9 +37,9 @@ _NO_SINGLE, _NO_BOUNDS = np.empty(0, np.float32), np.empty((0, 0), np.float32)
 class CorrelationRedundancy:
     """Absolute Pearson correlations in many training sets, computed on demand.
 
-    Holds the features one after the other, so that a correlation is one product of
-    short, contiguous arrays. That takes as much memory as X, unless X holds them so
-    already; where X is not in memory, they are in a temporary file.
+    Stores the values of each feature contiguously, so that a correlation is one product
+    of contiguous arrays. That takes as much memory as X, unless X is stored like this
+    already; where X is not in memory, a temporary file is used.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ class CorrelationRedundancy:
     n_threads : int
         Threads for passes over the data.
     against : bool
-        Whether `variances` are wanted for each class against the rest as well.
+        Whether `variances` also needs each class against all others.
     floor : float
-        Correlations below this count as this.
+        Smaller correlations are replaced by this value.
 
     Attributes
     ----------

@@ -72,7 +72,10 @@ def read_libsvm(
             f"{name} cannot be read ({error}); the indices in each line must ascend."
         ) from error
     if not X.nnz:
-        raise InputError(f"{name} holds no index:value pair; nothing can be learned.")
+        raise InputError(
+            f"{name} has no feature values; a line looks like '1 3:0.5 7:2', the class "
+            "and then index:value for each feature."
+        )
     whole = np.all(y == np.round(y)) and np.all(np.abs(y) < _EXACT)
     labels = y.astype(np.int64) if whole else y
     table = csr_array(X)

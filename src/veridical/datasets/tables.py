@@ -69,7 +69,7 @@ def split_target(
         )
     if frame.shape[1] == 1:
         raise InputError(
-            f"{name} has no column but the target {target!r}; there is nothing to "
+            f"{name} has no column except the target {target!r}; there is nothing to "
             "learn from."
         )
     y = _as_labels(frame[target], f"column {target!r} of {name}", where)

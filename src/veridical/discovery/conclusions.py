@@ -25,7 +25,7 @@ RATES = {
 #: What a claim says of a feature.
 SAYS = {
     "association": "depend on the outcome",
-    "conditional": "say something about the outcome that the other features do not say",
+    "conditional": "contain information about the outcome beyond the other features",
     "stable": "are selected again and again",
 }
 #: The hypothesis, and what a claim does not say.
@@ -103,7 +103,8 @@ def conclude(record: Discoveries) -> Conclusion:
     said = listing(names) if len(names) <= _MOST_NAMES else f"{len(names)} features"
     does = SAYS[record.claim]
     if len(names) == 1:
-        does = does.replace("depend on", "depends on").replace("say ", "says ", 1)
+        does = does.replace("depend on", "depends on")
+        does = does.replace("contain ", "contains ")
         does = does.replace("are selected", "is selected")
     said = f"{said} {does}, at {write_level(record)}"
     if record.method == "decoys":
@@ -129,9 +130,9 @@ def say_evidence(record: Discoveries, feature: int) -> str:
         parts.append(f"selected in {percent(float(share), 0)} of the {what}")
     value = float(record.qvalue[feature])
     if record.rate == "pfer":
-        parts.append(f"claimed from {value:.2g} expected false claims up")
+        parts.append(f"claimed if {value:.2g} expected false claims are accepted")
     elif value < 1:
-        parts.append(f"claimed from a {RATES[record.rate]} of {value:.2g} up")
+        parts.append(f"claimed at a {RATES[record.rate]} of {value:.2g} or more")
     else:
         parts.append("not claimed at any rate")
     return ", ".join(parts)

@@ -5,8 +5,8 @@
 | Z      | features as normal scores                                    | (n, p) |
 | R      | the outcome as numbers: one column, or one per class         | (n, k) |
 | W      | importance of a feature minus that of its knockoff           | (p,)   |
-| d_j    | what the other features say about the outcome                | (n, k) |
-| ε_j    | what the other features do not say about feature j           | (n,)   |
+| d_j    | prediction of the outcome from the other features            | (n, k) |
+| ε_j    | residual of feature j, predicted from the other features     | (n,)   |
 
 References
 ----------

@@ -85,7 +85,7 @@ class Look:
 
     @property
     def strains_neighbours(self) -> bool:
-        """Whether neighbours depend much on each feature, or differ between classes."""
+        """Whether neighbours are sensitive: categorical features, or a rare class."""
         return self.features == "categorical" or self.minority < _RARE
 
     def warnings(self, method: str, *, own_null: bool = False) -> list[str]:

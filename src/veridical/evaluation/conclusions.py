@@ -281,7 +281,7 @@ def conclude_correction(record: Correction) -> Conclusion:
     )
     if record.believed == "sparse":
         sentence += (
-            f", and where null features are allowed for it misclassifies "
+            f"; the model with null features misclassifies "
             f"{percent(sparse.error)} and expects {percent(sparse.expected_error)}"
         )
     if record.does_harm:

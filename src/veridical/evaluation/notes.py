@@ -80,7 +80,7 @@ def on_splits(
     if one_class:
         notes.append(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
-            "that class is predicted, whatever the estimator."
+            "every estimator predicts that class."
         )
     sizes = _units_of_classes(table)
     noun = "sample(s)" if table.groups is None else "group(s)"
@@ -136,7 +136,7 @@ def on_two_numbers(table: Table) -> list[str]:
         return []
     shown = " and ".join(f"{value:g}" for value in values)
     return [
-        f"The target has the values {shown} alone, and is predicted as numbers, because "
+        f"The target has only the values {shown}, and is predicted as numbers, because "
         "the estimators are regressors. If these are classes, use classifiers, such as "
         "'svm', 'nb' or 'logistic'."
     ]
@@ -250,8 +250,8 @@ def on_undefined(
             f"{start}{lacking}; it was computed from the test samples of all "
             "splits together, whose predictions come from different models. Where a "
             "score compares samples with each other, as the area under the ROC curve "
-            "does, this can be far from its value for any one model, mostly below. Use "
-            "fewer, stratified folds."
+            "does, this can be far from its value for a single model, usually below. "
+            "Use fewer, stratified folds."
         ]
     return [
         f"{start}{lacking}; they are left out of the estimate. Use fewer or stratified "
@@ -289,8 +289,8 @@ def on_small_test_sets(splits: Sequence[Split], scoring: ScoreInfo) -> list[str]
         return []
     return [
         f"The R² is the mean over test sets of {mean_size:.0f} samples on average. In "
-        "so small test sets it is lower than in a large one, because the spread of few "
-        "numbers is small by chance in some of them; use fewer folds, or the mean "
+        "test sets this small it is lower than in a large one, because the spread of "
+        "few numbers is small by chance in some of them; use fewer folds, or the mean "
         "absolute error beside it."
     ]
 
@@ -394,8 +394,8 @@ def on_bootstrap(
     if plus is not None and is_plus and plus.capped:
         notes.append(
             "Outside its bootstrap samples it does worse than guessing by class "
-            "shares; the error was replaced by that of guessing. Replaced only in the "
-            "difference between .632+ and .632, the estimate would be "
+            "shares; the error was replaced by that of guessing. If it were replaced "
+            "only in the difference between .632+ and .632, the estimate would be "
             f"{percent(1 - plus.cut_in_part)}."
         )
     if n_redrawn:

@@ -508,7 +508,7 @@ def _by_size(
     table: Table,
     last: Estimate,
 ) -> tuple[Interval, ...]:
-    """Estimate the accuracy at every size, with its interval; the last is known."""
+    """Estimate the accuracy at every size; `last` is that of the largest size."""
     result = []
     for k in range(len(found.hits[0]) - 1):
         hits = [one[k] for one in found.hits]

@@ -87,7 +87,7 @@ def verify(path: str | Path) -> Verification:
     """
     path = Path(path)
     if not path.is_file():
-        raise InputError(f"There is no store {path}.")
+        raise InputError(f"There is no store {path}; `veridical study run` makes one.")
     connection = connect_to_read(path)
     # Read texts as bytes: damaged UTF-8 must not stop the verification.
     connection.text_factory = bytearray

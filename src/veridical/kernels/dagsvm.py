@@ -94,7 +94,7 @@ def _solve_pair(
 def solve_pair(
     G: FloatArray, start: IntArray, a: int, b: int, C: float, signed: FloatArray
 ) -> float:
-    """Train classes a and b against each other; return the constant.
+    """Train a classifier of classes a and b; return its bias.
 
     `signed` holds a first guess and is replaced by the solution.
     """

@@ -37,7 +37,7 @@ def nearest_classes(
     n_classes: int,
     tolerance: float,
 ) -> IntArray:
-    """Let all training samples vote whose squared distance is least, to a tolerance.
+    """Predict the class of the nearest samples, all within a tolerance of the nearest.
 
     A tied vote goes to the class with the smallest number.
 

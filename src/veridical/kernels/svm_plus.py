@@ -564,7 +564,7 @@ class Squared:
         return self._solve_interior(rounds)
 
     def _solve_interior(self, rounds: int) -> Solution:
-        """Solve in the weights, and find coefficients η for the privileged ones."""
+        """Solve for the weights, and compute η from the privileged weights."""
         (Z, _), (F, pivots) = factor(self.gram), factor(self.gram_star)
         one = np.ones((len(Z), 1))
         wide = np.hstack([F, one]) if self.bias else F

@@ -307,7 +307,7 @@ class CoxRidge(BaseEstimator):
         return values if return_array else self._steps(values, 1.0)
 
     def _baseline(self, strata: Any, n_samples: int) -> FloatArray:
-        """Return the baseline hazard, with strata that of each sample."""
+        """Return the baseline hazard; with strata, one per sample."""
         fitted = getattr(self, "baselines_", None)
         if fitted is None:
             if strata is not None:
@@ -324,7 +324,7 @@ class CoxRidge(BaseEstimator):
         if unknown:
             raise InputError(
                 f"strata has {listed(unknown)}, which fit did not see; the strata "
-                f"there were {listed(known)}."
+                f"in fit were {listed(known)}."
             )
         places = np.array([known.index(one) for one in names.tolist()])
         return self.cum_baseline_hazard_[places[codes]]

@@ -447,7 +447,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
 
 
 def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> Outputs:
-    """Stack outputs by class number, with the classes of the table in their place."""
+    """Stack the outputs, with a column for every class of the table."""
     codes, proba, decision = stack_outputs(answers)
     if proba is not None:
         proba = _spread(proba, labels, n_classes, 0.0)

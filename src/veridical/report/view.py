@@ -845,9 +845,10 @@ def provenance(
     for key, value in settings.items():
         label = _setting(key)
         if key not in ("command", "call"):
-            # The name of a model, and how it was made, on one line.
             text = f"{value:g}" if isinstance(value, float) else str(value)
-            named[label] = f"{named[label]}: {text}" if label in named else text
+            before = named.get(label, text)
+            # The name of a model, and how it was made, on one line; equal values once.
+            named[label] = text if before == text else f"{before}: {text}"
     listed += [Fact(label, value) for label, value in named.items()]
     listed.append(Fact("Record", str(summary.get("schema", summary["kind"]))))
     repeat, note = settings.get("command", ""), ""

@@ -231,7 +231,7 @@ def read(
 def _read_target(
     estimator: Any, y: Any, n_samples: int, targets: tuple[Kind, ...]
 ) -> Target:
-    """Read y as a target that the selector accepts, or as it is, to be refused."""
+    """Read y as a kind of target that the selector accepts; raise if there is none."""
     if targets == ("survival",):
         return read_times(estimator, y, n_samples)
     if y is not None and is_survival(y):

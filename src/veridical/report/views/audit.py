@@ -306,7 +306,7 @@ def _verdict(s: AuditSummary) -> str:
     if s["reported"] == "out":
         return f"Selecting before the folds changes the {what} by {size}."
     return (
-        "Had everything before the classifier been done once, on all samples, the "
+        "If everything before the classifier were done once, on all samples, the "
         f"{what} would differ by {size}."
     )
 

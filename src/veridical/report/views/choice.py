@@ -270,7 +270,7 @@ def _remarks(record: Choice) -> list[str]:
 
 @view.register
 def show(record: Choice) -> View:
-    """Show what would have been reported and what is true, and all candidates."""
+    """Show the score before and after correction, and all candidates."""
     s: ChoiceSummary = summarize(record)
     words, info = s["words"], read_info(s["scoring"])
     winner = record.winner
@@ -284,7 +284,7 @@ def show(record: Choice) -> View:
     what = capitalized(info.label)
     sections = [
         Section(
-            "What you would have reported, and what is true",
+            "What is often reported, and what to report",
             (_report_figure(s),),
             first=True,
         ),
@@ -336,7 +336,7 @@ def _report_figure(s: ChoiceSummary) -> Figure:
     winner = s["winner"]["score"]
     own = _bounds(winner)
     marks = [
-        Mark("Reported by many: the best", s["naive_score"], own, "b"),
+        Mark("Often reported: the best", s["naive_score"], own, "b"),
         Mark("Corrected for the choice", s["score"], (Bounds(s["low"], s["high"]),)),
     ]
     for one in s["candidates"]:
@@ -382,8 +382,8 @@ def _best_figure(s: ChoiceSummary) -> Figure:
     alt = "; ".join(mark.words(info.unit) for mark in marks)
     caption = (
         f"The {len(marks)} best candidates: estimator, selector and number of "
-        "features. Discs are not distinguishable from the best; rings are. The "
-        "intervals do not account for the choice."
+        "features. Discs: not distinguishable from the best; rings: shown to be worse. "
+        "The intervals do not account for the choice."
     )
     picture = Intervals(f"{alt}.", marks, chance_level(info), info.unit, info.label)
     return Figure.from_picture(picture, caption)

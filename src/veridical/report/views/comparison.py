@@ -1583,7 +1583,8 @@ def _on_coverage(s: ManySummary) -> str:
     """Say how often the intervals of means under IN cover the truth."""
     if not any(m["method"] == "in" for m in s["methods"]):
         return ""
-    return f"Under IN: {say_coverage(covered(s['coverage']))} "
+    said = say_coverage(covered(s["coverage"]))
+    return f"Under IN, {said[:1].lower()}{said[1:]} "
 
 
 def _mean_ranks(s: ManySummary, m: ManyMethod) -> list[str]:

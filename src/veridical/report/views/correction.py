@@ -326,9 +326,9 @@ def _notes(s: CorrectionSummary) -> Notes:
             "expected error rate is the mean probability of the class that is not "
             "predicted.",
             "α is the model's estimate of how weak features are: the larger, the "
-            "weaker. The published model has one α for all features; where null "
-            "features are allowed for, α is that of the others, and the share of null "
-            f"features is estimated as {percent(s['null_share'])}.",
+            "weaker. The published model has one α for all features; in the model "
+            "with null features, α is that of the other features, and the share of "
+            f"null features is estimated as {percent(s['null_share'])}.",
             "Within classes, the sum of the retained features varies "
             f"{dependence['inflation']:.2f} times as much as that of independent "
             f"features (z = {dependence['z']:.1f}; above 3 features are dependent).",

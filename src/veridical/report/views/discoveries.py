@@ -56,7 +56,7 @@ MOST_PATHS, MOST_LEADING = 3, 20
 
 CLAIMS = {
     "association": "Association: feature and outcome depend on each other",
-    "conditional": "Conditional: they do so given all other features",
+    "conditional": "Conditional: they depend on each other given all other features",
     "stable": "Stable: the procedure selects the feature again and again",
 }
 METHODS = {
@@ -320,12 +320,12 @@ def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
     if least is not None:
         levels = (Level("claimed above", -math.log10(max(least, 1e-300))),)
     alt = (
-        f"{count(len(spots), 'feature')}: {across} across, minus log10 of the {upward} "
-        f"upwards; {count(len(claimed), 'feature')} claimed."
+        f"{count(len(spots), 'feature')}. Horizontal: {across}; vertical: minus log10 "
+        f"of the {upward}. {count(len(claimed), 'feature')} claimed."
     )
     caption = (
-        f"Every point is a feature: {across} across, −log10 of the {upward} upwards. "
-        "Above the dashed line, features may be claimed."
+        f"Every point is a feature. Horizontal: {across}; vertical: −log10 of the "
+        f"{upward}. Above the dashed line, features may be claimed."
     )
     picture = Cloud(alt, tuple(spots), across, f"−log10 of the {upward}", levels)
     return Figure.from_picture(
@@ -402,8 +402,8 @@ def _table(s: DiscoveriesSummary) -> Rows:
     )
     if s["effect_kind"]:
         caption += (
-            f". Effect: {s['effect_kind']}. Intervals are for claimed features, and "
-            "wider because these were chosen among all (false coverage rate)"
+            f". Effect: {s['effect_kind']}. Only claimed features have intervals, "
+            "which are wider because these features were chosen (false coverage rate)"
         )
     return table(caption, heads, rows)
 

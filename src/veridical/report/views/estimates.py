@@ -123,8 +123,8 @@ EXPLAIN = {
     ),
     "purged": (
         "Purged cross-validation tests stretches of consecutive samples, each by a "
-        "model trained on the samples before and after it, without those near it in "
-        "time, which would know part of the answer."
+        "model trained on the samples before and after it. Samples near it in time are "
+        "left out of training, because they contain part of the answer."
     ),
     "cross-validation": (
         "Cross-validation tests each sample by a model trained without the fold "
@@ -137,8 +137,8 @@ EXPLAIN = {
         "what the estimator predicts."
     ),
     ".632+": (
-        "The .632+ bootstrap works like .632, but gives the accuracy on the training "
-        "samples less weight the more the estimator overfits."
+        "The .632+ bootstrap works like .632; the more the estimator overfits, the "
+        "less weight it gives to the accuracy on the training samples."
     ),
     ".632": (
         "The .632 bootstrap trains on samples drawn with replacement and adds 0.632 of "

@@ -201,7 +201,7 @@ def show(record: Sensitivity) -> View:
             s["settings"],
             [
                 "To see whether selection inside (IN) or outside (OUT) "
-                f"cross-validation tells {names['a']} and {names['b']} apart on data "
+                f"cross-validation distinguishes {names['a']} and {names['b']} on data "
                 f"like {said_data(data)}, {count(len(s['sources']), 'source')} were "
                 f"made. {sentence(words['recipe'])}",
                 "On each, both selectors were compared by IN, by OUT and on fresh "
