@@ -10,7 +10,7 @@ from veridical.datasets import make_linear
 from veridical.evaluation.reading import label_of, name_of
 from veridical.learning import C45, ESTIMATORS, NaiveBayes
 from veridical.learning.linear_svm import LinearSVM
-from veridical.learning.registry import NAMES
+from veridical.learning.registry import ESTIMATOR_NAMES
 from veridical.learning.tabular import TabularClassifier
 from veridical.selection import SELECTORS, AnovaF
 
@@ -18,13 +18,13 @@ X, y = make_linear(60, random_state=0)
 
 
 def test_every_registered_estimator_has_a_name():
-    assert list(NAMES) == list(ESTIMATORS)
+    assert list(ESTIMATOR_NAMES) == list(ESTIMATORS)
     assert not set(SELECTORS) & set(ESTIMATORS)
 
 
 @pytest.mark.parametrize("key", sorted(ESTIMATORS))
 def test_a_registered_estimator_has_one_name(key):
-    assert name_of(key) == name_of(ESTIMATORS[key]()) == NAMES[key]
+    assert name_of(key) == name_of(ESTIMATORS[key]()) == ESTIMATOR_NAMES[key]
     assert name_of(name_of(key)) == name_of(key)
     assert label_of(key) == key
 

@@ -18,7 +18,7 @@ from veridical.evaluation.intervals import wilson
 from veridical.experiments import Check, Curve, Picture
 from veridical.report.render import svg
 from veridical.report.view import (
-    Bounds,
+    DrawnInterval,
     Figure,
     Intervals,
     Level,
@@ -43,8 +43,8 @@ def drawn(picture):
 
 def test_rows_stand_where_their_values_are():
     marks = (
-        Mark("one", 0.9, (Bounds(0.8, 0.95),)),
-        Mark("two", 0.6, (Bounds(0.4, 0.7),), "b", "3 of 5"),
+        Mark("one", 0.9, (DrawnInterval(0.8, 0.95),)),
+        Mark("two", 0.6, (DrawnInterval(0.4, 0.7),), "b", "3 of 5"),
     )
     picture = drawn(Intervals("Words.", marks, (Level("majority class", 0.5),)))
     scale = svg.scale_for([0.9, 0.8, 0.95, 0.6, 0.4, 0.7], 0.5)
@@ -70,7 +70,9 @@ def test_the_words_of_a_picture_have_its_values():
 
 
 def test_rows_without_a_level_have_no_dashed_line():
-    picture = drawn(Intervals("Right.", (Mark("one", 1.0, (Bounds(0.8, 1.0),)),)))
+    picture = drawn(
+        Intervals("Right.", (Mark("one", 1.0, (DrawnInterval(0.8, 1.0),)),))
+    )
     assert "vd-level" not in picture
     assert "one: 100.0 % (80.0 to 100.0 %)" in picture
 

@@ -93,7 +93,7 @@ def test_marks_lie_where_their_accuracy_is(summary):
 
 
 def test_ties_pile_up():
-    scale = svg.Scale(0.0, 1.0, ())
+    scale = svg.AxisScale(0.0, 1.0, ())
     pairs = [Pair(str(i), 0.5, b) for i, b in enumerate((0.9, 0.1, 0.5))]
 
     levels = [dot.level for dot in svg.stack(pairs, "a", scale, 1.0)]

@@ -19,7 +19,7 @@ from veridical.report.plain import clean
 from veridical.report.render import svg
 from veridical.report.view import (
     Badge,
-    Bounds,
+    DrawnInterval,
     Figure,
     Intervals,
     Mark,
@@ -50,7 +50,7 @@ def known():
 
     def show(record):
         place, degrees = clean(record.place), record.degrees
-        mark = Mark(place, degrees, (Bounds(degrees - 1, degrees + 1),))
+        mark = Mark(place, degrees, (DrawnInterval(degrees - 1, degrees + 1),))
         picture = Intervals(f"Temperature of {place}.", (mark,), unit="number")
         rows = [(place, f"{degrees:g}")]
         listed = table("Temperatures", "Place! | Degrees#", rows)
@@ -125,9 +125,9 @@ def test_without_a_view_it_is_refused_in_words():
 
 def test_every_figure_can_be_drawn_by_every_renderer():
     from veridical.report.render import matplotlib as mpl
-    from veridical.report.view import Picture
+    from veridical.report.view import Chart
 
-    kinds = set(Picture.__args__)
+    kinds = set(Chart.__args__)
     assert kinds <= set(svg.draw_picture.registry)
     apart = {"Distribution"}  # those of all protocols are drawn together
     drawn = {kind.__name__ for kind in mpl.draw.registry}

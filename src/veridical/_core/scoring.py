@@ -67,7 +67,14 @@ from veridical._core.survival_scores import (
     uno,
     without_features,
 )
-from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
+from veridical._core.targets import (
+    TARGET_NAMES,
+    Classes,
+    Kind,
+    Numbers,
+    Survival,
+    Target,
+)
 from veridical._core.text import did_you_mean, listed, one_line
 
 Scorer = Callable[[Any, Any, Any], float]
@@ -1218,8 +1225,9 @@ def _check_kind(score: Score, target: Target) -> None:
         return
     able = [one.name for one in SCORES.values() if one.kind == target.kind]
     raise InputError(
-        f"The {score.label} is a score of {NAMES[score.kind or 'classes']}, but the "
-        f"target is {NAMES[target.kind]}; use {', '.join(able[:-1])} or {able[-1]}."
+        f"The {score.label} is a score of {TARGET_NAMES[score.kind or 'classes']}, but "
+        f"the target is {TARGET_NAMES[target.kind]}; use {', '.join(able[:-1])} or "
+        f"{able[-1]}."
     )
 
 

@@ -19,7 +19,14 @@ from veridical._core.errors import InputError
 from veridical._core.hashing import hash_columns
 from veridical._core.records import DataSummary
 from veridical._core.sklearn_private import take
-from veridical._core.targets import NAMES, Classes, Kind, Numbers, Survival, Target
+from veridical._core.targets import (
+    TARGET_NAMES,
+    Classes,
+    Kind,
+    Numbers,
+    Survival,
+    Target,
+)
 
 #: The classes of a target without classes.
 _NO_CLASSES: NDArray[Any] = np.empty(0, dtype=np.intp)
@@ -245,8 +252,8 @@ class Table:
 
     def _other_target(self, wanted: Kind) -> InputError:
         return InputError(
-            f"The target of {self.name} is {NAMES[self.kind]}, but this needs "
-            f"{NAMES[wanted]}; use another method, or another target."
+            f"The target of {self.name} is {TARGET_NAMES[self.kind]}, but this needs "
+            f"{TARGET_NAMES[wanted]}; use another method, or another target."
         )
 
     @property

@@ -20,10 +20,9 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 
 #: The kinds of target.
 Kind = Literal["classes", "numbers", "survival"]
-KINDS: tuple[Kind, ...] = ("classes", "numbers", "survival")
 
 #: What people call a target of each kind.
-NAMES: dict[Kind, str] = {
+TARGET_NAMES: dict[Kind, str] = {
     "classes": "classes",
     "numbers": "numbers",
     "survival": "survival times",

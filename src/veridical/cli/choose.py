@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from veridical.evaluation.choices import Choice
 
 CV = "10"
-CORRECTIONS = ("auto", "bbc", "nested")
+CHOICE_CORRECTIONS = ("auto", "bbc", "nested")
 CHECKLISTS = ("tripod+ai", "reforms")
 # The source without DATA, and its number of samples.
 SOURCE, N_SAMPLES = "linear", 125
@@ -107,7 +107,7 @@ def choose(
             help="How the score is corrected for the choice: bbc (the bootstrap of the "
             "predictions, fast), nested (the choice is repeated in every training "
             "set) or auto (nested where there are 3 to 20 folds).",
-            autocompletion=names.completer(CORRECTIONS),
+            autocompletion=names.completer(CHOICE_CORRECTIONS),
         ),
     ] = "auto",
     drop_hopeless: Annotated[
@@ -172,7 +172,7 @@ def choose(
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip
     options.read_method(cv)
-    options.check_choice("--correction", correction, CORRECTIONS)
+    options.check_choice("--correction", correction, CHOICE_CORRECTIONS)
     if checklist is not None:
         options.check_choice("--checklist", checklist, CHECKLISTS)
     sizes = [

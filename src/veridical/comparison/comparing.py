@@ -18,7 +18,7 @@ from veridical._core.repeating import repeatable
 from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.targets import NAMES
+from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
     BatchLike,
@@ -346,7 +346,7 @@ def _refuse_other_nulls(data: Table) -> None:
     if data.kind != "classes":
         raise InputError(
             f"calibrated draws data sets with classes, but the target is "
-            f"{NAMES[data.kind]}; use calibrated=False."
+            f"{TARGET_NAMES[data.kind]}; use calibrated=False."
         )
     if data.blocks is not None:
         raise InputError(

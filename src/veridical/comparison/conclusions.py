@@ -736,7 +736,7 @@ _LEAK = "the test samples took part in the selection"
 _MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
     "IN finds no difference, and a difference that only OUT finds is no reason to "
-    "prefer a selector, because OUT rewards the selector that fits the test samples "
+    "choose a selector, because OUT rewards the selector that fits the test samples "
     "more."
 )
 _MAJORITY = "always predicting the most frequent class"

@@ -10,7 +10,7 @@ from veridical._core.numbers import number, percent, pvalue
 from veridical._core.progress import ProgressLike
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
-from veridical._core.targets import NAMES
+from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import listing
 from veridical._core.types import (
     CVLike,
@@ -145,8 +145,8 @@ def sensitivity(
     if data.kind != "classes":
         raise InputError(
             "sensitivity draws data sets with classes, but the target is "
-            f"{NAMES[data.kind]}; use truth() with a source of that kind, such as "
-            "'linear-regression' or 'survival'."
+            f"{TARGET_NAMES[data.kind]}; use truth() with a source of that kind, such "
+            "as 'linear-regression' or 'survival'."
         )
     make_pair(selectors, root)
     common: dict[str, Any] = {

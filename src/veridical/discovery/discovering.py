@@ -46,10 +46,10 @@ from veridical.discovery.likeness import Look, find_rate, look_at
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.discovery.records import (
     Claim,
+    ClaimMethod,
     Discoveries,
+    ErrorRate,
     MeasuredRate,
-    Method,
-    Rate,
     StabilityPath,
 )
 from veridical.discovery.stable import (
@@ -65,7 +65,7 @@ from veridical.evaluation.reading import label_of, read_selector
 from veridical.selection import MultiSURF, ReliefF
 
 #: Methods of each claim; the first is the default.
-METHODS: dict[Claim, tuple[Method, ...]] = {
+CLAIM_METHODS: dict[Claim, tuple[ClaimMethod, ...]] = {
     "association": ("permutation",),
     "conditional": ("dcrt", "knockoffs"),
     "stable": ("pairs", "decoys"),
@@ -94,7 +94,7 @@ def discover(
     fdr: float | None = None,
     pfer: float | None = None,
     fwer: float | None = None,
-    method: Literal["auto"] | Method = "auto",
+    method: Literal["auto"] | ClaimMethod = "auto",
     correction: Literal["bh", "by"] = "bh",
     n_features_to_select: int | None = None,
     n_permutations: int | None = None,
@@ -308,9 +308,9 @@ class _Task:
 
     table: Table
     selector: Any
-    rate: Rate
+    rate: ErrorRate
     level: float
-    method: Method
+    method: ClaimMethod
     root: int
     n_pairs: int
     tick: Callable[[int, int], object] | None
@@ -366,9 +366,9 @@ def _codes(given: Any, n_samples: int, what: str) -> IntArray:
     return codes
 
 
-def _read_rate(claim: str, **given: float | None) -> tuple[Rate, float]:
+def _read_rate(claim: str, **given: float | None) -> tuple[ErrorRate, float]:
     """Return the one error rate that was given, or the default of the claim."""
-    if claim not in METHODS:
+    if claim not in CLAIM_METHODS:
         raise InputError(
             f"claim={claim!r} is not known; use 'association', 'conditional' or "
             "'stable'."
@@ -388,8 +388,10 @@ def _read_rate(claim: str, **given: float | None) -> tuple[Rate, float]:
     return rate, float(value)  # type: ignore[return-value]
 
 
-def _read_method(claim: Claim, method: str, rate: Rate, selector: Any) -> Method:
-    known = METHODS[claim]
+def _read_method(
+    claim: Claim, method: str, rate: ErrorRate, selector: Any
+) -> ClaimMethod:
+    known = CLAIM_METHODS[claim]
     if method == "auto":
         if claim == "stable":
             return "decoys" if rate == "fdr" else "pairs"
@@ -426,7 +428,7 @@ def _check_count(name: str, value: Any, least: int) -> None:
         raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
 
 
-def _default_selector(table: Table, method: Method) -> str:
+def _default_selector(table: Table, method: ClaimMethod) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
     return "cox-score" if table.kind == "survival" else "anova"
@@ -519,7 +521,7 @@ def _associate(
     return _Found({**arrays, **effects}, notes, settings, paths, effect_kind=kind)
 
 
-def _adjust(rate: Rate, pvalues: FloatArray, correction: str) -> FloatArray:
+def _adjust(rate: ErrorRate, pvalues: FloatArray, correction: str) -> FloatArray:
     if correction not in ("bh", "by"):
         raise InputError(f"correction={correction!r} must be 'bh' or 'by'.")
     if rate == "pfer":
@@ -531,7 +533,7 @@ def _adjust(rate: Rate, pvalues: FloatArray, correction: str) -> FloatArray:
     return multiplicity.benjamini_hochberg(pvalues)
 
 
-def _correction_words(rate: Rate, correction: str) -> dict[str, str]:
+def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
     if rate != "fdr":
         return {}
     names = {"bh": "Benjamini-Hochberg", "by": "Benjamini-Yekutieli"}

@@ -49,7 +49,7 @@ _NOMINAL = {"fdr": 0.1, "fwer": 0.05, "pfer": 1.0}
 _GAUSSIAN = ("independent", "blocks", "heavy")
 
 #: Kinds of features in words.
-KINDS = {
+FEATURE_KINDS = {
     "independent": "nearly uncorrelated numbers",
     "blocks": "correlated numbers",
     "heavy": "numbers with heavy tails",
@@ -66,7 +66,7 @@ class Look:
     Parameters
     ----------
     features : str
-        A key of `KINDS`.
+        A key of `FEATURE_KINDS`.
     n_samples, n_features : int
         Size.
     minority : float
@@ -108,9 +108,9 @@ class Look:
             )
         if method in ("dcrt", "knockoffs") and self.features not in _GAUSSIAN:
             said.append(
-                f"The data look like {KINDS[self.features]}, which a Gaussian model "
-                "describes only roughly; the stated rate is not guaranteed for them. "
-                "Claims of association need no model."
+                f"The data look like {FEATURE_KINDS[self.features]}, which a Gaussian "
+                "model describes only roughly; the stated rate is not guaranteed for "
+                "them. Claims of association need no model."
             )
         if method in ("dcrt", "knockoffs") and self.ratio > 1:
             said.append(
@@ -320,7 +320,7 @@ def find_rate(
         high=max(errors),
         n_designs=len(near),
         n_sets=min(row.n_sets for row in near),
-        design=f"{KINDS[look.features]}, {said}",
+        design=f"{FEATURE_KINDS[look.features]}, {said}",
         holds=all(row.holds for row in near),
         near=close and 0.5 <= level / nominal <= 2.0,
     )

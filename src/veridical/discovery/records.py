@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 #: What is claimed about a feature.
 Claim = Literal["association", "conditional", "stable"]
 #: The error rate that is controlled.
-Rate = Literal["fdr", "fwer", "pfer"]
+ErrorRate = Literal["fdr", "fwer", "pfer"]
 #: How the claim is tested.
-Method = Literal["permutation", "knockoffs", "dcrt", "pairs", "decoys"]
+ClaimMethod = Literal["permutation", "knockoffs", "dcrt", "pairs", "decoys"]
 
 #: A feature comes close if its adjusted value is at most so many times the rate.
 CLOSE = 3.0
@@ -122,8 +122,8 @@ class Discoveries(Record):
     data: DataSummary
     selector: str
     claim: Claim
-    method: Method
-    rate: Rate
+    method: ClaimMethod
+    rate: ErrorRate
     level: float
     frequency: FloatArray
     statistic: FloatArray

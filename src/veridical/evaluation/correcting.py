@@ -38,13 +38,13 @@ from veridical.learning.bias_corrected_nominal import CORRECTION
 #: Classifiers that correct for selection, by name.
 MODELS = {"binary": BiasCorrectedNB, "gaussian": BiasCorrectedGaussianNB}
 #: Parameters of the models to compare; the last is fitted on all samples last.
-KINDS: dict[str, dict[str, Any]] = {
+MODEL_OPTIONS: dict[str, dict[str, Any]] = {
     "corrected": {},
     "uncorrected": {"correct": False},
     "sparse": {"null_share": "estimate", "base_rates": "estimate"},
 }
 #: Their names on pages.
-LABELS = {
+MODEL_LABELS = {
     "corrected": "corrected",
     "uncorrected": "uncorrected",
     "sparse": "corrected, null features",
@@ -134,8 +134,8 @@ def correction(
     _check_tested_once(splits, table.n_samples)
     tables, alphas, losses = {}, {}, {}
     truth = table.labels == np.unique(table.labels)[-1]
-    run = Workers(n_jobs, progress, len(KINDS) * min(len(splits), 20))
-    for kind, options in KINDS.items():
+    run = Workers(n_jobs, progress, len(MODEL_OPTIONS) * min(len(splits), 20))
+    for kind, options in MODEL_OPTIONS.items():
         learner = _make(chosen, n_features_to_select, options)
         (found,) = evaluate_table(
             [Procedure(learner)], table, splits, run=run, apply=_log_probabilities
@@ -144,7 +144,7 @@ def correction(
         for split, part in zip(splits, found.applied, strict=True):
             logs[split.test] = part
         tables[kind] = calibration_table(
-            table.labels, log_probability=logs, label=LABELS[kind]
+            table.labels, log_probability=logs, label=MODEL_LABELS[kind]
         )
         losses[kind] = _losses(logs, truth)
         whole = learner.fit(table.source, table.labels)

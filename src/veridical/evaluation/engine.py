@@ -52,7 +52,7 @@ from veridical._core.scoring import (
 from veridical._core.sklearn_private import output_kind
 from veridical._core.splits import Split, read_rows, read_split
 from veridical._core.table import Table
-from veridical._core.targets import NAMES, Kind
+from veridical._core.targets import TARGET_NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
 from veridical.learning.fitting import counted_rows, fit_rows
@@ -525,8 +525,9 @@ def common_target(estimators: Sequence[Any]) -> Kind | None:
     if len(found) > 1:
         (a, first), (b, second), *_ = found.items()
         raise InputError(
-            f"{type(first).__name__} learns {NAMES[a]}, but {type(second).__name__} "
-            f"learns {NAMES[b]}; use estimators for one kind of target."
+            f"{type(first).__name__} learns {TARGET_NAMES[a]}, but "
+            f"{type(second).__name__} learns {TARGET_NAMES[b]}; use estimators for "
+            "one kind of target."
         )
     return next(iter(found), None)
 

@@ -12,8 +12,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, is_survival, read_table
 from veridical._core.scoring import SCORERS
 from veridical._core.table import Table
-from veridical._core.targets import NAMES as KINDS
-from veridical._core.targets import Kind
+from veridical._core.targets import TARGET_NAMES, Kind
 from veridical._core.text import did_you_mean, one_line
 from veridical._core.types import BatchLike, CovariatesLike
 from veridical.evaluation.engine import common_target, selecting_step
@@ -24,12 +23,16 @@ from veridical.learning import (
     make_estimator,
 )
 from veridical.learning.outcomes import target_of
-from veridical.learning.registry import NAMES
+from veridical.learning.registry import ESTIMATOR_NAMES
 from veridical.learning.tabular import TabularModel
 from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
-_NAMES = {**SCORERS, **{key: one.__name__ for key, one in SELECTORS.items()}, **NAMES}
+_NAMES = {
+    **SCORERS,
+    **{key: one.__name__ for key, one in SELECTORS.items()},
+    **ESTIMATOR_NAMES,
+}
 
 
 def make_selector(name: str, **parameters: Any) -> Any:
@@ -149,16 +152,16 @@ def read_problem(
         kind = common_target(estimators)
         if kind not in (None, X.kind):
             raise InputError(
-                f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but the "
-                f"target is {KINDS[X.kind]}; {_instead(X.kind)}."
+                f"{name_of(estimators[0])} learns {TARGET_NAMES[kind or 'classes']}, "
+                f"but the target is {TARGET_NAMES[X.kind]}; {_instead(X.kind)}."
             )
         return read_table(X, y, groups=groups, sample_weight=sample_weight, name=name)
     kind = common_target(estimators)
     named = is_frame(y) or getattr(getattr(y, "dtype", None), "names", None)
     if kind in ("classes", "numbers") and named and is_survival(y):
         raise InputError(
-            f"{name_of(estimators[0])} learns {KINDS[kind or 'classes']}, but y holds "
-            f"events and times; {_instead('survival')}."
+            f"{name_of(estimators[0])} learns {TARGET_NAMES[kind or 'classes']}, but y "
+            f"holds events and times; {_instead('survival')}."
         )
     return read_with_blocks(
         X,

@@ -135,10 +135,10 @@ class Measured(Protocol):
         ...
 
 
-Row = TypeVar("Row", bound=Measured)
+MeasuredRow = TypeVar("MeasuredRow", bound=Measured)
 
 
-def find_near(rows: Iterable[Row], situation: Situation) -> list[Row]:
+def find_near(rows: Iterable[MeasuredRow], situation: Situation) -> list[MeasuredRow]:
     """Return the measured designs nearest to a situation.
 
     The list is empty where too few designs are near.

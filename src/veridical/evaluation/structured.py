@@ -143,7 +143,7 @@ class StructuredRow(NamedTuple):
     covered: int
 
 
-class Rate(NamedTuple):
+class MeasuredShare(NamedTuple):
     """A range of measured shares, and the designs in words."""
 
     rate: float
@@ -203,7 +203,7 @@ def find_rows(
 
 def rate_of(
     rows: Sequence[StructuredRow], what: Literal["covered"] | float
-) -> Rate | None:
+) -> MeasuredShare | None:
     """Return the range of a share over some designs, with its error of measurement.
 
     Parameters
@@ -226,7 +226,7 @@ def rate_of(
         wilson_bounds(share, row.n_simulations, _NORMAL)
         for share, row in zip(shares, rows, strict=True)
     ]
-    return Rate(
+    return MeasuredShare(
         float(np.median(shares)),
         min(low for low, _ in bounds),
         max(high for _, high in bounds),

@@ -218,7 +218,9 @@ class NullShare:
         """Whether there are no null features, as in the published model."""
         return self.value == 0
 
-    def grid(self, likelihood: Callable[[FloatArray], FloatArray], n: int) -> Shares:
+    def grid(
+        self, likelihood: Callable[[FloatArray], FloatArray], n: int
+    ) -> NullShares:
         """Make a grid of π for each of n values of α, where its posterior is.
 
         For every α the likelihood is a concave function of π, so that it has one
@@ -234,7 +236,7 @@ class NullShare:
         if self.value is not None:
             with np.errstate(divide="ignore"):
                 logits = np.full((n, 1), logit(self.value))
-            return Shares(logits, np.zeros((n, 1)), likelihood(logits))
+            return NullShares(logits, np.zeros((n, 1)), likelihood(logits))
         bound = np.log(self.n_features) + _SHARE_MARGIN
         low, high = np.full(n, -bound), np.full(n, bound)
         rows = np.arange(n)
@@ -253,11 +255,11 @@ class NullShare:
         others = least + (most - least) * (0.5 * (1.0 + x))
         logits = np.log1p(-others) - np.log(others)
         log_weights = np.log(most - least) + np.log(0.5 * w)
-        return Shares(logits, log_weights, likelihood(logits))
+        return NullShares(logits, log_weights, likelihood(logits))
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class NullShares:
     """Values of logit π for each α, their prior weights and likelihoods, (A, P)."""
 
     logits: FloatArray

@@ -130,7 +130,7 @@ DEFAULT_ESTIMATORS: dict[Kind, str] = {
 }
 
 #: The same estimators, as people call them; reports use these names.
-NAMES = {
+ESTIMATOR_NAMES = {
     "svm": "linear SVM",
     "nb": "naive Bayes",
     "1nn": "1-NN",

@@ -23,7 +23,15 @@ from veridical.evaluation.records import Coverage
 LONGEST_NAME = 200  # characters; the rest of a longer name is cut
 LONGEST_TEXT = 4000  # the same for sentences
 #: What stands under these keys is a name, and is cut like one.
-NAMES = {"estimator", "estimators", "label", "method", "metric", "name", "names"} | {
+NAME_KEYS = {
+    "estimator",
+    "estimators",
+    "label",
+    "method",
+    "metric",
+    "name",
+    "names",
+} | {
     *("positive", "selector", "study"),
 }
 _DIRECTION_MARKS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e")
@@ -173,7 +181,7 @@ def plain(value: Any, longest: int = LONGEST_TEXT) -> Any:
     value : object
         A record, a number, a text, or a collection of them.
     longest : int
-        Characters of a text; names are cut earlier, see `NAMES`.
+        Characters of a text; names are cut earlier, see `NAME_KEYS`.
     """
     if isinstance(value, DataSummary):
         return data_info(value)
@@ -187,7 +195,7 @@ def plain(value: Any, longest: int = LONGEST_TEXT) -> Any:
         value = value._asdict()
     if isinstance(value, Mapping):
         return {
-            clean(key): plain(one, LONGEST_NAME if key in NAMES else longest)
+            clean(key): plain(one, LONGEST_NAME if key in NAME_KEYS else longest)
             for key, one in value.items()
         }
     if hasattr(value, "tolist"):  # numpy's numbers and arrays

@@ -22,7 +22,7 @@ _LONGEST = 24
 
 
 @dataclass(frozen=True)
-class Box:
+class NodeBox:
     """One node, placed: leaves are 1 apart, the root is at height 0, its child at −1.
 
     ``branch`` says which values lead here from ``parent``; the root has neither.
@@ -39,7 +39,7 @@ class Box:
     branch: str
 
 
-def place_boxes(words: TreeWords, max_depth: int | None = None) -> list[Box]:
+def place_boxes(words: TreeWords, max_depth: int | None = None) -> list[NodeBox]:
     """Place the nodes of a tree, each before its children.
 
     Parameters
@@ -60,7 +60,7 @@ def place_boxes(words: TreeWords, max_depth: int | None = None) -> list[Box]:
         text = words.outcome(node) if is_leaf or cut else words.feature(node)
         above = int(parent[node])
         boxes.append(
-            Box(
+            NodeBox(
                 node=node,
                 x=x[node],
                 y=float(-depth),
@@ -193,7 +193,7 @@ class TreeDisplay:
         return self
 
 
-def _draw_branch(ax: Axes, above: Box, below: Box) -> None:
+def _draw_branch(ax: Axes, above: NodeBox, below: NodeBox) -> None:
     ax.plot([above.x, below.x], [above.y, below.y], color="0.6", zorder=0)
     ax.text(
         (above.x + 2 * below.x) / 3,

@@ -27,7 +27,7 @@ from veridical._core.numbers import (
 )
 from veridical._core.records import Curve, Interval, Side
 from veridical._core.scoring import ScoreInfo, write_number
-from veridical._core.targets import NAMES
+from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
 from veridical.report.plain import clean, unknown
@@ -46,7 +46,7 @@ class Level(NamedTuple):
     solid: bool = False
 
 
-class Bounds(NamedTuple):
+class DrawnInterval(NamedTuple):
     """An interval, with its kind where there are several."""
 
     low: float
@@ -54,9 +54,9 @@ class Bounds(NamedTuple):
     kind: str = ""
 
 
-def bounded(low: float | None, high: float | None) -> tuple[Bounds, ...]:
+def bounded(low: float | None, high: float | None) -> tuple[DrawnInterval, ...]:
     """Return an interval as the only one of a mark; none where it is not known."""
-    return () if low is None or high is None else (Bounds(low, high),)
+    return () if low is None or high is None else (DrawnInterval(low, high),)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Mark:
 
     label: str
     value: float
-    bounds: tuple[Bounds, ...] = ()
+    bounds: tuple[DrawnInterval, ...] = ()
     side: Side = "a"
     note: str = ""
 
@@ -222,7 +222,7 @@ class Reliability:
     models: tuple[tuple[str, tuple[Share, ...]], ...]
 
 
-class Outcome(NamedTuple):
+class OutcomeBox(NamedTuple):
     """A statement of a paper, and whether it was reproduced."""
 
     tone: Tone
@@ -235,7 +235,7 @@ class Outcomes:
     """One box for each outcome, in their order."""
 
     alt: str
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[OutcomeBox, ...]
 
 
 @dataclass(frozen=True)
@@ -304,7 +304,7 @@ class Waterfall:
         return tuple(found)
 
 
-Picture = (
+Chart = (
     Intervals
     | Pairs
     | Distribution
@@ -322,7 +322,7 @@ Picture = (
 class Panel:
     """One picture of a figure, with its title."""
 
-    picture: Picture
+    picture: Chart
     title: str = ""
     detail: str = ""
     verdict: str = ""
@@ -345,7 +345,7 @@ class Figure:
     title: str = ""
 
     @classmethod
-    def from_picture(cls, picture: Picture, caption: str, **more: Any) -> Figure:
+    def from_picture(cls, picture: Chart, caption: str, **more: Any) -> Figure:
         """Make a figure of one picture."""
         return cls((Panel(picture),), caption, **more)
 
@@ -727,7 +727,7 @@ def size_of(data: Any) -> str:
     """Say how large the data are."""
     target = count(len(data["classes"]), "class")
     if data["target"] != "classes":
-        target = f"a target of {NAMES[data['target']]}"
+        target = f"a target of {TARGET_NAMES[data['target']]}"
     return (
         f"{count(data['n_samples'], 'sample')}, "
         f"{count(data['n_features'], 'feature')}, {target}"
@@ -839,7 +839,9 @@ def provenance(
         )
         target = Fact("Classes", classes)
         if data["target"] != "classes":
-            target = Fact("Target", f"{NAMES[data['target']]}: {data['outcome']}")
+            target = Fact(
+                "Target", f"{TARGET_NAMES[data['target']]}: {data['outcome']}"
+            )
         listed = [Fact("Data", f"{data['name']}: {size}"), target]
     named = {fact.name: fact.value for fact in facts}
     for key, value in settings.items():
@@ -990,10 +992,10 @@ def table(
     return Rows(caption, columns, tuple(map(filled, rows)), folded, protocol)
 
 
-Columns = list[tuple[str | Column, Sequence[str | TableCell]]]
+TableColumns = list[tuple[str | Column, Sequence[str | TableCell]]]
 
 
-def by_columns(caption: str, columns: Columns) -> Rows:
+def by_columns(caption: str, columns: TableColumns) -> Rows:
     """Make a table of columns, each a header as in `table` and its cells.
 
     Examples

@@ -41,7 +41,7 @@ _ENOUGH_RUNS = 40
 #: Number of runs; with fewer, standard deviations are not resampled.
 _FEWEST_RUNS = 10
 
-KINDS = ("plain", "stratified")
+FOLD_KINDS = ("plain", "stratified")
 
 
 def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
@@ -216,7 +216,7 @@ def _two_folds_vary_more(figures: AccuracyRuns) -> Check:
         means = [sd[:, :2].mean(axis=1) - sd[:, 2:].mean(axis=1) for sd in spreads]
         return np.mean(means, axis=0)
 
-    which = [(kind, folds) for folds in (2, 10) for kind in KINDS]
+    which = [(kind, folds) for folds in (2, 10) for kind in FOLD_KINDS]
     return _compare_spreads(
         "2 folds vary more than 10, C4.5, mean over the data sets",
         "more",
@@ -236,8 +236,8 @@ def _stratified_varies_no_more(figures: AccuracyRuns) -> Check:
         return np.nanmean(np.where(np.isfinite(ratios), ratios, np.nan), axis=1)
 
     # Leave-one-out has no folds to stratify: both are the same number.
-    folds = [k for k in figures.settings(*KINDS) if k != -1]
-    which = [(kind, k) for k in folds for kind in KINDS]
+    folds = [k for k in figures.settings(*FOLD_KINDS) if k != -1]
+    which = [(kind, k) for k in folds for kind in FOLD_KINDS]
     return _compare_spreads(
         "Stratified folds vary no more than plain ones, C4.5",
         "less, or the same",
@@ -279,7 +279,7 @@ def _bootstrap_varies_less(figures: AccuracyRuns) -> Check:
     for data, learner in figures.pairs():
         for samples in figures.settings("bootstrap"):
             mine = figures.sd(data, learner, "bootstrap", samples)
-            folds = [figures.sd(data, learner, kind, 10) for kind in KINDS]
+            folds = [figures.sd(data, learner, kind, 10) for kind in FOLD_KINDS]
             if samples < 20 or mine is None or folds[0] is None or folds[1] is None:
                 continue
             counted += 1

@@ -337,7 +337,7 @@ def _draw_rand(row: Any, seed: int) -> tuple[pd.DataFrame, NDArray[np.intp]]:
 
 # -- the work of a unit --------------------------------------------------------------
 
-Kind = Literal["plain", "stratified"]
+FoldKind = Literal["plain", "stratified"]
 
 
 def evaluate_learner(learner: str, X: Any, y: NDArray[Any], splits: Any) -> Evaluation:
@@ -374,7 +374,7 @@ def measure_outside(
         yield {"accuracy": accuracy}
 
 
-def make_folds(y: NDArray[Any], kind: Kind, k: int, seed: int) -> list[Any]:
+def make_folds(y: NDArray[Any], kind: FoldKind, k: int, seed: int) -> list[Any]:
     """Split a sample into folds.
 
     Parameters
@@ -430,7 +430,7 @@ class DrawnSample:
     def splits(self, method: str, setting: int) -> list[Any]:
         """Return training and test rows; for the bootstrap, resubstitution is last."""
         if method != "bootstrap":
-            kind: Kind = "plain" if method == "plain" else "stratified"
+            kind: FoldKind = "plain" if method == "plain" else "stratified"
             seed = self.seed(purpose="folds", kind=kind, k=setting)
             return make_folds(self.y, kind, setting, seed)
         drawn = Bootstrap632(setting).split(self.y, self.seed(purpose="bootstrap"))

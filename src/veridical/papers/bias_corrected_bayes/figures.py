@@ -71,7 +71,7 @@ TIMES: dict[bool, dict[int, float]] = {
     False: {1: 12.66, 10: 28.80, 100: 203.60, 1000: 2065.73, 10000: 20627.71},
 }
 
-MODELS = {True: "corrected", False: "uncorrected"}
+MODEL_NAMES = {True: "corrected", False: "uncorrected"}
 _N_BINS = 10
 _COLON_MODELS = ("corrected", "uncorrected", "gaussian", "gaussian-un")
 
@@ -115,7 +115,9 @@ class ModelCells:
 
     def _select(self, k: int, correct: bool) -> pd.DataFrame:
         cells = self.simulation
-        return cells[(cells["n_features"] == k) & (cells["model"] == MODELS[correct])]
+        return cells[
+            (cells["n_features"] == k) & (cells["model"] == MODEL_NAMES[correct])
+        ]
 
     def get(self, k: int, correct: bool, what: str) -> NDArray[np.float64]:
         """Return one value of every data set."""
@@ -161,7 +163,7 @@ def make_calibration(figures: ModelCells, k: int) -> StudyTable:
     """Tabulate our calibration over all data sets beside that of the slides."""
     header = ["Probability"]
     for correct in (True, False):
-        name = MODELS[correct]
+        name = MODEL_NAMES[correct]
         header += [
             f"{name}: samples per set",
             "predicted",
@@ -213,7 +215,7 @@ def make_measures(figures: ModelCells) -> StudyTable:
             )
             rows.append(
                 (
-                    f"{k}, {MODELS[correct]}",
+                    f"{k}, {MODEL_NAMES[correct]}",
                     f"{cells['gamma'].mean():.3f} ({CUT_OFFS.get(k, '–')})",
                     *(
                         words(figures.get(k, correct, what))
@@ -337,7 +339,7 @@ def draw_pictures(figures: ModelCells) -> Iterator[Picture]:
             title,
             unit,
             sections,
-            tuple(curve(MODELS[c], c, what, 1.0) for c in (True, False)),
+            tuple(curve(MODEL_NAMES[c], c, what, 1.0) for c in (True, False)),
         )
     yield Picture(
         "The posterior of α",
@@ -346,7 +348,7 @@ def draw_pictures(figures: ModelCells) -> Iterator[Picture]:
         sections,
         tuple(
             Curve(
-                MODELS[c],
+                MODEL_NAMES[c],
                 places,
                 tuple(mean_interval(np.log10(figures.get(k, c, "alpha"))) for k in ks),
             )

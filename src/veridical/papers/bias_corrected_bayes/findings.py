@@ -21,7 +21,7 @@ from veridical.experiments import (
 from veridical.papers.bias_corrected_bayes.figures import (
     CUT_OFFS,
     IMPLIED,
-    MODELS,
+    MODEL_NAMES,
     TIMES,
     ModelCells,
     draw_pictures,
@@ -190,7 +190,7 @@ def _alphas(figures: ModelCells) -> Iterator[Check]:
     """Check D10."""
     for k in (100, 1000):
         for correct, low, high in ((True, 200, 450), (False, 0, 40)):
-            name = MODELS[correct]
+            name = MODEL_NAMES[correct]
             statement = f"{k} features: the {name} model's α"
             published = "near the true 300" if correct else "far too small"
             rule = f"geometric mean between {low} and {high}"
@@ -212,7 +212,7 @@ def _errors(figures: ModelCells) -> Iterator[Check]:
     ):
         place = 0 if what == "error" else 1
         name = {"error": "error rate", "expected": "expected error rate"}[what]
-        statement = f"{_MOST} features: {name} of the {MODELS[correct]} model"
+        statement = f"{_MOST} features: {name} of the {MODEL_NAMES[correct]} model"
         rule = f"between {low:g} and {high:g} in every data set"
         published = f"{IMPLIED[correct][place]:.4f}"
         found = figures.get(_MOST, correct, what)

@@ -244,7 +244,7 @@ def over_splits(values: FloatArray, data: str) -> Interval:
 # -- tables and pictures -------------------------------------------------------------
 
 #: Display names of the kinds of relevance.
-KINDS = {"all-classes": "all classes", "one-vs-all": "one-vs-all"}
+RELEVANCE_NAMES = {"all-classes": "all classes", "one-vs-all": "one-vs-all"}
 
 
 def make_tables(figures: PredictorSetResults) -> Iterator[StudyTable]:
@@ -290,7 +290,7 @@ def _row(kind: str, one: DataSetResult) -> tuple[str, ...]:
     return (
         one.title,
         str(one.n_classes),
-        KINDS[kind],
+        RELEVANCE_NAMES[kind],
         f"{one.best_alpha:.2g}",
         f"{one.highest:.1f}{spread}",
         f"{accuracy[best]:.1f} ({names[best]})",
@@ -323,7 +323,7 @@ def draw_pictures(figures: PredictorSetResults) -> Iterator[Picture]:
 def _accuracy_by_alpha(figures: PredictorSetResults) -> Iterator[Picture]:
     for one in figures.of_kind("all-classes"):
         curves = []
-        for kind, label in KINDS.items():
+        for kind, label in RELEVANCE_NAMES.items():
             found = figures.results.get((kind, one.data))
             if found is not None:
                 values = tuple(over_splits(row, one.data) for row in found.A)
@@ -348,7 +348,7 @@ def _by_classes(figures: PredictorSetResults) -> Iterator[Picture]:
     }
     for title, (unit, statistic) in titles.items():
         curves = []
-        for kind, label in KINDS.items():
+        for kind, label in RELEVANCE_NAMES.items():
             found = {
                 i: figures.results[kind, one.data]
                 for i, one in enumerate(reversed(results))

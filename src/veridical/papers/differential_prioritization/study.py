@@ -72,7 +72,7 @@ IntArray = NDArray[np.intp]
 STUDIED_EXPONENTS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 
 Exponent = Annotated[float, Field(gt=0, le=1)]
-Relevance = Literal["all-classes", "one-vs-all"]
+RelevanceKind = Literal["all-classes", "one-vs-all"]
 
 
 class DifferentialSpec(Spec):
@@ -93,7 +93,7 @@ class DifferentialSpec(Spec):
     """
 
     data: tuple[str, ...]
-    relevance: tuple[Relevance, ...] = ("all-classes", "one-vs-all")
+    relevance: tuple[RelevanceKind, ...] = ("all-classes", "one-vs-all")
     alphas: tuple[Exponent, ...] = STUDIED_EXPONENTS
     n_splits: PositiveInt = 10
     max_size: Annotated[int, Field(ge=2)] = 100

@@ -18,10 +18,10 @@ from veridical._core.text import shortened
 from veridical.report.render import APART, BOXES_PER_ROW, pile, starts
 from veridical.report.view import (
     Bars,
-    Bounds,
     Cloud,
     Curves,
     Distribution,
+    DrawnInterval,
     Figure,
     Intervals,
     Level,
@@ -51,7 +51,7 @@ TONES = {"yes": "C2", "no": "C3", "open": "0.5"}
 LONGEST = 46  # characters of a name
 PAD = 16  # points between axes and title: room for the names of levels
 MORE = 0.22  # rows between two intervals of one mark
-CLOSE = 0.01  # values nearer than this are piled up
+PILED_WITHIN = 0.01  # values nearer than this are piled up
 TALLEST = 0.7  # rows that a pile may take
 
 
@@ -256,7 +256,7 @@ def _levels(ax: Axes, levels: Sequence[Level], unit: ValueUnit = "percent") -> N
 
 
 def _whiskers(
-    ax: Axes, y: float, mark: Mark, bounds: Bounds | None, **more: Any
+    ax: Axes, y: float, mark: Mark, bounds: DrawnInterval | None, **more: Any
 ) -> None:
     """Draw a value with its interval, where it has one."""
     look = {**LOOKS[mark.side], "markersize": 8, "capsize": 4, **more}
@@ -300,7 +300,7 @@ def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
 def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) -> None:
     for row, picture in enumerate(pictures):
         values = sorted(picture.values_below)
-        levels = [level for _, level in pile(values, CLOSE)]
+        levels = [level for _, level in pile(values, PILED_WITHIN)]
         step = min(0.08, TALLEST / max([1, *levels]))
         ax.plot(
             values,

@@ -65,7 +65,7 @@ STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
 @dataclass(frozen=True)
-class Scale:
+class AxisScale:
     """The horizontal axis that all panels of a figure share."""
 
     low: float
@@ -89,7 +89,7 @@ def draw(figure: Figure) -> list[Markup]:
     return [_markup(draw_picture(picture, scale)) for picture in pictures]
 
 
-def scale_of(pictures: Sequence[Any]) -> Scale | None:
+def scale_of(pictures: Sequence[Any]) -> AxisScale | None:
     """Choose the axis of pictures whose values lie along the width."""
     found = [p for p in pictures if isinstance(p, (Intervals, Pairs, Distribution))]
     values = [value for picture in found for value in picture.values]
@@ -101,7 +101,7 @@ def scale_of(pictures: Sequence[Any]) -> Scale | None:
     return scale_for(values, levels[0] if levels else values[0])
 
 
-def scale_for(values: Sequence[float], level: float) -> Scale:
+def scale_for(values: Sequence[float], level: float) -> AxisScale:
     """Choose an axis that holds every value, and the level unless it is far away."""
     low, high = min(values), max(values)
     reach = max(high, level) - min(low, level)
@@ -111,7 +111,7 @@ def scale_for(values: Sequence[float], level: float) -> Scale:
     return _scale(max(0.0, low - margin), min(1.0, high + margin), STEPS)
 
 
-def score_scale(values: Sequence[float]) -> Scale:
+def score_scale(values: Sequence[float]) -> AxisScale:
     """Choose an axis for scores that may have any size and sign.
 
     Examples
@@ -126,15 +126,15 @@ def score_scale(values: Sequence[float]) -> Scale:
     return _scale(low, high, [step * tens for step in (1, 2, 5, 10)])
 
 
-def _scale(low: float, high: float, steps: Sequence[float]) -> Scale:
+def _scale(low: float, high: float, steps: Sequence[float]) -> AxisScale:
     """Put ticks on an axis: at most six of the smallest step that allows it."""
     step = next((one for one in steps if (high - low) / one <= 6), steps[-1])
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return Scale(low, high, tuple(i * step for i in range(first, last + 1)))
+    return AxisScale(low, high, tuple(i * step for i in range(first, last + 1)))
 
 
 @singledispatch
-def draw_picture(picture: Any, scale: Scale | None) -> ET.Element:
+def draw_picture(picture: Any, scale: AxisScale | None) -> ET.Element:
     """Draw one picture."""
     raise TypeError(f"no way to draw a {type(picture).__name__}")
 
@@ -143,7 +143,7 @@ def draw_picture(picture: Any, scale: Scale | None) -> ET.Element:
 
 
 @draw_picture.register
-def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
+def _intervals(picture: Intervals, scale: AxisScale) -> ET.Element:
     top = LEVEL_ROW * len(picture.levels) or 4
     heights = [
         LABEL_ROW + MEAN_ROW + MORE_ROW * max(0, len(mark.bounds) - 1)
@@ -166,7 +166,9 @@ def _intervals(picture: Intervals, scale: Scale) -> ET.Element:
     return svg
 
 
-def _row(svg: ET.Element, mark: Mark, scale: Scale, y: float, unit: ValueUnit) -> None:
+def _row(
+    svg: ET.Element, mark: Mark, scale: AxisScale, y: float, unit: ValueUnit
+) -> None:
     group = _group(svg, f"vd-mean vd-{mark.side}")
     label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
     _text(group, LEFT, y - 6, label, "start")
@@ -193,7 +195,7 @@ class Dot:
 
 
 @draw_picture.register
-def _pairs(picture: Pairs, scale: Scale) -> ET.Element:
+def _pairs(picture: Pairs, scale: AxisScale) -> ET.Element:
     n = len(picture.pairs)
     radius, spacing = (4.0, 9.0) if n <= 30 else (2.75, 6.0)
     width = 1.6 if radius > 3 else 1.0
@@ -220,7 +222,9 @@ def _pairs(picture: Pairs, scale: Scale) -> ET.Element:
     return svg
 
 
-def stack(pairs: Sequence[Pair], side: str, scale: Scale, width: float) -> list[Dot]:
+def stack(
+    pairs: Sequence[Pair], side: str, scale: AxisScale, width: float
+) -> list[Dot]:
     """Place one side's dots; those within `width` of a pile's first join it.
 
     Every dot keeps its own place along the axis, as in Wilkinson's dot plots but for
@@ -259,7 +263,7 @@ def _links(
 def _mean(
     svg: ET.Element,
     mark: Mark,
-    scale: Scale,
+    scale: AxisScale,
     y: float,
     shift: float,
     room: float = 27,
@@ -286,7 +290,7 @@ DOT_WIDTH = 1.0  # per cent of the width
 
 
 @draw_picture.register
-def _distribution(picture: Distribution, scale: Scale) -> ET.Element:
+def _distribution(picture: Distribution, scale: AxisScale) -> ET.Element:
     values = sorted(picture.values_below)
     piles = pile([scale.x(value) for value in values], DOT_WIDTH)
     tallest = max((level for _, level in piles), default=0)
@@ -319,7 +323,7 @@ LONGEST_RANK = 40
 
 
 @draw_picture.register
-def _ranks(picture: Ranks, scale: Scale | None) -> ET.Element:
+def _ranks(picture: Ranks, scale: AxisScale | None) -> ET.Element:
     ranks, n = picture.ranks, len(picture.ranks)
     order = sorted(range(n), key=lambda i: ranks[i])
     bars = RANK_TOP + RANK_ROW * n + 4
@@ -420,7 +424,7 @@ class Axes:
 
 
 @draw_picture.register
-def _curves(picture: Curves, scale: Scale | None) -> ET.Element:
+def _curves(picture: Curves, scale: AxisScale | None) -> ET.Element:
     axes = Axes.from_picture(picture)
     svg = _canvas(picture.alt, CURVE_TOP + CURVE_HEIGHT + 42)
     if picture.band is not None:
@@ -539,7 +543,7 @@ DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
 
 
 @draw_picture.register
-def _reliability(picture: Reliability, scale: Scale | None) -> ET.Element:
+def _reliability(picture: Reliability, scale: AxisScale | None) -> ET.Element:
     floor, n = SHARE_TOP + SHARE_HEIGHT, len(picture.models)
     bottom = floor + SHARE_GAP + n * (SHARE_BARS + SHARE_GAP)
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
@@ -604,7 +608,7 @@ BOX_HEIGHT, BOX_GAP = 34, 6
 
 
 @draw_picture.register
-def _outcomes(picture: Outcomes, scale: Scale | None) -> ET.Element:
+def _outcomes(picture: Outcomes, scale: AxisScale | None) -> ET.Element:
     n_rows = -(-len(picture.outcomes) // BOXES_PER_ROW)
     across = min(len(picture.outcomes), BOXES_PER_ROW) or 1
     height = max(1, n_rows * (BOX_HEIGHT + BOX_GAP) - BOX_GAP)
@@ -621,7 +625,7 @@ def _outcomes(picture: Outcomes, scale: Scale | None) -> ET.Element:
 
 
 @draw_picture.register
-def _bars(picture: Bars, scale: Scale | None) -> ET.Element:
+def _bars(picture: Bars, scale: AxisScale | None) -> ET.Element:
     row = 22 + 12 * len(picture.series)
     svg = _canvas(picture.alt, row * len(picture.labels) + 4)
     for i, label in enumerate(picture.labels):
@@ -638,7 +642,7 @@ STEP_ROW = 34  # pixels
 
 
 @draw_picture.register
-def _waterfall(picture: Waterfall, scale: Scale | None) -> ET.Element:
+def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
     ends = picture.ends
     values = [*[value for pair in ends for value in pair][1:], picture.total]
     axis = score_scale(values) if picture.unit == "number" else scale_for(values, 0.5)
@@ -665,7 +669,7 @@ LONGEST_NAMES = 12  # spots whose names are written beside them
 
 
 @draw_picture.register
-def _cloud(picture: Cloud, scale: Scale | None) -> ET.Element:
+def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
     svg = _canvas(picture.alt, CLOUD_TOP + CLOUD_HEIGHT + 46)
     across = score_scale([spot.x for spot in picture.spots] or [0.0, 1.0])
     heights = [spot.y for spot in picture.spots]
@@ -739,7 +743,7 @@ def _canvas(words: str, height: float) -> ET.Element:
 
 def _axis(
     svg: ET.Element,
-    scale: Scale,
+    scale: AxisScale,
     top: float,
     bottom: float,
     unit: ValueUnit = "percent",
@@ -755,7 +759,7 @@ def _axis(
 def _levels(
     svg: ET.Element,
     levels: Sequence[Level],
-    scale: Scale,
+    scale: AxisScale,
     spans: Sequence[tuple[float, float]],
     unit: ValueUnit = "percent",
 ) -> None:

@@ -24,8 +24,8 @@ from veridical.report.plain import (
 from veridical.report.view import (
     Bars,
     Block,
-    Bounds,
     Curves,
+    DrawnInterval,
     Fact,
     Figure,
     Intervals,
@@ -79,7 +79,7 @@ MEANING = {
 
 
 #: What the interval of the corrected score is.
-INTERVALS = {
+INTERVAL_NOTES = {
     "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
     "the winners outside their draws",
     "nested": "The interval has 1.3 times the sampling error of the score of one "
@@ -241,7 +241,7 @@ def _remarks(record: Choice) -> list[str]:
     unit = "group" if record.n_units < record.n_test else "sample"
     said = [
         MEANING[record.correction],
-        f"{INTERVALS[record.correction]} ({count(record.n_units, unit)} drawn, "
+        f"{INTERVAL_NOTES[record.correction]} ({count(record.n_units, unit)} drawn, "
         f"{record.n_bootstrap} draws). {say_coverage(record.coverage)}",
         "A candidate is not distinguishable from the best if its p-value is 0.05 or "
         "more: the gap between them is no larger than the largest gap between equally "
@@ -337,7 +337,11 @@ def _report_figure(s: ChoiceSummary) -> Figure:
     own = _bounds(winner)
     marks = [
         Mark("Often reported: the best", s["naive_score"], own, "b"),
-        Mark("Corrected for the choice", s["score"], (Bounds(s["low"], s["high"]),)),
+        Mark(
+            "Corrected for the choice",
+            s["score"],
+            (DrawnInterval(s["low"], s["high"]),),
+        ),
     ]
     for one in s["candidates"]:
         if one["is_baseline"]:
@@ -362,10 +366,10 @@ def _report_figure(s: ChoiceSummary) -> Figure:
     return Figure.from_picture(picture, " ".join(caption.split()))
 
 
-def _bounds(found: IntervalSummary) -> tuple[Bounds, ...]:
+def _bounds(found: IntervalSummary) -> tuple[DrawnInterval, ...]:
     if found["low"] is None or found["high"] is None:
         return ()
-    return (Bounds(found["low"], found["high"]),)
+    return (DrawnInterval(found["low"], found["high"]),)
 
 
 def _best_figure(s: ChoiceSummary) -> Figure:

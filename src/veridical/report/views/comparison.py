@@ -49,8 +49,8 @@ from veridical.report.plain import (
 )
 from veridical.report.view import (
     Block,
+    Chart,
     Column,
-    Columns,
     Fact,
     Figure,
     Heads,
@@ -59,11 +59,11 @@ from veridical.report.view import (
     Pair,
     Pairs,
     Panel,
-    Picture,
     Ranks,
     Rows,
     Section,
     TableCell,
+    TableColumns,
     Text,
     View,
     Warn,
@@ -982,7 +982,7 @@ def _claim(words: ManyWords) -> Section:
     return Section("What may be claimed", tuple(blocks), first=True)
 
 
-def _panel(m: MethodSummary | ManyMethod, picture: Picture, verdict: str) -> Panel:
+def _panel(m: MethodSummary | ManyMethod, picture: Chart, verdict: str) -> Panel:
     method = m["method"]
     return Panel(picture, m["label"], DETAILS[method], verdict, method)
 
@@ -1302,7 +1302,7 @@ ON_STABILITY = (
 
 def _chosen(
     s: Summary | ManySummary, names: Sequence[str | TableCell], found: Sequence[int]
-) -> Columns:
+) -> TableColumns:
     return [
         ("Selector!", list(names)),
         ("Features each time#", [str(s["n_features_to_select"])] * len(names)),
@@ -1312,7 +1312,7 @@ def _chosen(
 
 def _stability(
     s: Summary | ManySummary, head: str, found: Iterable[IntervalSummary | None]
-) -> Columns:
+) -> TableColumns:
     values, spans = zip(*map(in_numbers, found), strict=True)
     return [(f"{head}#*", [*values]), (f"{_level(s)}#", [*spans])]
 
@@ -1545,11 +1545,11 @@ def ranks_of(
 
 
 def _many_means(s: ManySummary) -> tuple[Block, ...]:
-    columns: Columns = [("Selector!", s["names"])]
+    columns: TableColumns = [("Selector!", s["names"])]
     level = _level(s)
     for m in s["methods"]:
         found = [in_unit(s, one["means"][m["method"]]) for one in s["selectors"]]
-        parts: Columns = [
+        parts: TableColumns = [
             (m["label"], [bold(mean) for mean, _ in found]),
             (level, [span for _, span in found]),
             (f"Mean rank, {m['label']}", _mean_ranks(s, m)),
@@ -1650,7 +1650,7 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
 def _many_table(s: ManySummary) -> Rows:
     """Tabulate several selectors."""
     selectors = s["selectors"]
-    columns: Columns = [("Selector!", s["names"])]
+    columns: TableColumns = [("Selector!", s["names"])]
     for m in s["methods"]:
         means = [written(s, one["means"][m["method"]]["value"]) for one in selectors]
         columns.append((f"{m['label']}#", means))

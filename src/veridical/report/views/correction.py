@@ -21,7 +21,6 @@ from veridical.report.plain import (
 from veridical.report.view import (
     Badge,
     Column,
-    Columns,
     Fact,
     Figure,
     Notes,
@@ -29,6 +28,7 @@ from veridical.report.view import (
     Rows,
     Section,
     Share,
+    TableColumns,
     View,
     answer,
     brief,
@@ -43,13 +43,13 @@ from veridical.report.view import (
 
 SCHEMA = "veridical/correction/2"
 #: The models in their order.
-KINDS = ("corrected", "uncorrected", "sparse")
+MODEL_KEYS = ("corrected", "uncorrected", "sparse")
 BADGES = {"yes": "Believable", "care": "With care"}
 TABLE_BADGES = {
     "yes": "Expected and measured error rate agree",
     "care": "Expected and measured error rate differ",
 }
-MODELS = {
+FEATURE_MODELS = {
     "binary": "binary features, numbers cut at their median",
     "gaussian": "normal features",
 }
@@ -202,7 +202,7 @@ def show(record: Correction) -> View:
                 "correlate less (Li, Zhang & Neal 2008). The model with null features "
                 "also allows for features without effect, and for unequal base rates."
             ],
-            [Fact("Model", MODELS[s["model"]])],
+            [Fact("Model", FEATURE_MODELS[s["model"]])],
         ),
         tables=(replace(errors, caption=caption), bins),
         method=paragraph(s["settings"], _method(s)),
@@ -285,7 +285,7 @@ def _errors(s: CorrectionSummary) -> Rows:
 
 def _bins(models: list[CalibrationSummary]) -> Rows:
     spans = [f"{one['low']:.1f} to {one['high']:.1f}" for one in models[0]["bins"]]
-    columns: Columns = [("Probability!", spans)]
+    columns: TableColumns = [("Probability!", spans)]
     for m in models:
         before = f"{m['label']}: " if len(models) > 1 else ""
         parts = {"samples": [str(one["n"]) for one in m["bins"]]}
@@ -301,7 +301,7 @@ def _bins(models: list[CalibrationSummary]) -> Rows:
 
 
 def _differences(s: CorrectionSummary) -> Rows:
-    labels = dict(zip(KINDS, (m["label"] for m in s["models"]), strict=True))
+    labels = dict(zip(MODEL_KEYS, (m["label"] for m in s["models"]), strict=True))
     rows = [
         (
             f"{labels[one['first']]} minus {labels[one['second']]}",

@@ -59,7 +59,7 @@ CLAIMS = {
     "conditional": "Conditional: they depend on each other given all other features",
     "stable": "Stable: the procedure selects the feature again and again",
 }
-METHODS = {
+METHOD_NAMES = {
     "permutation": "permutation of the outcome",
     "dcrt": "distilled conditional randomization test",
     "knockoffs": "Gaussian knockoffs, e-values averaged over draws",
@@ -208,8 +208,8 @@ def _evidence(record: Discoveries) -> str:
     level = f"{record.level:g}" if record.rate == "pfer" else percent(record.level, 0)
     return (
         f"{record.tested} {count(n, 'feature')} of {p} "
-        f"{'is' if n == 1 else 'are'} claimed, by {METHODS[record.method]}, with a "
-        f"nominal {rate} of {level}. {record.not_said}"
+        f"{'is' if n == 1 else 'are'} claimed, by {METHOD_NAMES[record.method]}, with "
+        f"a nominal {rate} of {level}. {record.not_said}"
     )
 
 
@@ -238,7 +238,7 @@ def show(record: Discoveries) -> View:
         *data_facts(s["data"]),
         Fact("Claim", CLAIMS[s["claim"]]),
         Fact("Score", selector),
-        Fact("Method", capitalized(METHODS[s["method"]])),
+        Fact("Method", capitalized(METHOD_NAMES[s["method"]])),
     ]
     features = _table(s)
     sections = [
@@ -272,7 +272,7 @@ def show(record: Discoveries) -> View:
         method=paragraph(
             s["settings"],
             [
-                f"{words['tested']} Claims were made by {METHODS[s['method']]} "
+                f"{words['tested']} Claims were made by {METHOD_NAMES[s['method']]} "
                 f"({selector}) at a nominal {RATES[s['rate']]} of {s['level']:g}.",
                 *words["notes"],
                 words["measured"],

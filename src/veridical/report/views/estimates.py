@@ -46,8 +46,8 @@ from veridical.report.plain import (
 from veridical.report.view import (
     Badge,
     Block,
-    Bounds,
     Curves,
+    DrawnInterval,
     Fact,
     Figure,
     Intervals,
@@ -158,7 +158,7 @@ DETAILS = {
     "overfitting_rate": "rate of overfitting",
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
-RATES = {"overfitting_rate", "weight"}  # not accuracies
+NOT_SCORES = {"overfitting_rate", "weight"}  # not accuracies
 
 
 class BoundsSummary(TypedDict):
@@ -560,7 +560,9 @@ def _figure(s: EstimatesSummary) -> Figure:
         Mark(
             e["method"],
             e["value"],
-            tuple(Bounds(b["low"], b["high"], b["kind"]) for b in e["intervals"]),
+            tuple(
+                DrawnInterval(b["low"], b["high"], b["kind"]) for b in e["intervals"]
+            ),
             # A ring where there is a note, so that it is visible without colour.
             "b" if e["notes"] else "a",
         )
@@ -678,7 +680,7 @@ def _details(s: EstimatesSummary) -> list[Rows]:
 
 
 def _detail(key: str, value: float, unit: ValueUnit) -> str:
-    return number(value, 3) if key in RATES else score(value, unit)
+    return number(value, 3) if key in NOT_SCORES else score(value, unit)
 
 
 def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:

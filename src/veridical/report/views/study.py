@@ -23,7 +23,7 @@ from veridical.report.view import (
     Link,
     Live,
     Notes,
-    Outcome,
+    OutcomeBox,
     Outcomes,
     Rows,
     Section,
@@ -222,7 +222,7 @@ def show(report: StudyReport) -> View:
 def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
     said = "; ".join(f"{c['statement']}: {c['outcome']}" for c in checks)
     outcomes = tuple(
-        Outcome(*SIGNS[c["outcome"]], f"{c['outcome']}: {c['statement']}")
+        OutcomeBox(*SIGNS[c["outcome"]], f"{c['outcome']}: {c['statement']}")
         for c in checks
     )
     caption = (
