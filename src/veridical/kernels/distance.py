@@ -23,8 +23,8 @@ whereas difference, absolute value and sum depend on each other.
 
 There are two ways to all distances. `sum_pairs` computes each pair once, and a register
 holds features of one pair: for wide tables, whose distances fit into memory.
-`sum_rows` computes the distances of some samples to all, and a register holds pairs:
-for tall tables, and where few distances are needed.
+`sum_rows` computes the distances of some samples to all, and a register holds pairs: for
+tall tables, and where few distances are wanted.
 """
 
 from __future__ import annotations

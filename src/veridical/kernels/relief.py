@@ -83,8 +83,8 @@ class Neighbourhood(NamedTuple):
     """Input of the search for neighbours in one training set; see the notation above.
 
     ``distances(here)`` returns D for at most `step` samples at a time (or for all of
-    them, if they are in memory anyway); `ids` are below `n_ids`. With `tick`, the
-    search has `N_PARTS` parts, and `tick` is called after each.
+    them, if they are in memory anyway); `ids` are below `n_ids`. With `tick`, the search
+    has `N_PARTS` parts, and `tick` is called after each.
     """
 
     distances: Callable[[IntArray], QuickArray]

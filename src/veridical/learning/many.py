@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,6 +64,8 @@ Responded = list[Outputs | None]
 RespondTable = Callable[
     [Any, Table, Sequence[Split], Orders, Sizes, Sequence[str]], Responded | None
 ]
+
+TableRoutine = TypeVar("TableRoutine")
 
 _REGISTERED: dict[type, PredictTable] = {}
 _RESPONDING: dict[type, RespondTable] = {}
@@ -191,19 +193,24 @@ def is_pairwise(estimator: Any) -> bool:
 
 
 def _routine(estimator: Any) -> PredictTable | None:
-    kind = type(estimator)
-    if "_predict_table" in vars(kind):
-        routine: PredictTable = kind._predict_table
-        return routine
-    return _REGISTERED.get(kind)
+    return _own_or_registered(estimator, "_predict_table", _REGISTERED)
 
 
 def _responding(estimator: Any) -> RespondTable | None:
+    return _own_or_registered(estimator, "_respond_table", _RESPONDING)
+
+
+def _own_or_registered(
+    estimator: Any, name: str, registered: dict[type, TableRoutine]
+) -> TableRoutine | None:
+    """Return the routine that the class itself defines, else the registered one.
+
+    A routine that is inherited may not fit a subclass that predicts otherwise.
+    """
     kind = type(estimator)
-    if "_respond_table" in vars(kind):
-        routine: RespondTable = kind._respond_table
-        return routine
-    return _RESPONDING.get(kind)
+    if name in vars(kind):
+        return cast("TableRoutine", getattr(kind, name))
+    return registered.get(kind)
 
 
 # -- the two ways --------------------------------------------------------------------
