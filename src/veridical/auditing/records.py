@@ -80,7 +80,8 @@ class Untested:
     code, title : str
         The finding that was looked for.
     needs : str
-        The argument of `audit` that is missing, such as "batch=".
+        What is missing: an argument of `audit`, such as "batch=", or "classes" where
+        the target is numbers or survival times.
     what : str
         What stays open.
     """
