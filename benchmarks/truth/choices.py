@@ -35,7 +35,6 @@ import veridical.evaluation
 from veridical import choose
 from veridical._core.survival_scores import Observed, harrell
 from veridical._core.targets import Survival
-from veridical.evaluation.bias_correction import CorrectedInterval
 
 TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
 RAW = Path("build/choices.jsonl")
@@ -212,8 +211,6 @@ def measure(design: Design, run: int) -> dict[str, Any]:
         "naive": found.naive_score,
         "nested": [found.score, *found.interval()],
         "bbc": list(found.by_bbc or ()),
-        "standard_error": found.corrected.standard_error,
-        "n_units": found.n_units,
     }
 
 
@@ -263,29 +260,12 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
         "naive_bias": np.mean([one["naive"] for one in found] - truth),
     }
     for kind in ("bbc", "nested"):
-        value, low, high = np.array([bounds(design, one, kind) for one in found]).T
+        value, low, high = np.array([one[kind] for one in found]).T
         row[f"{kind}_bias"] = np.mean(value - truth)
         row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
     return {
         k: round(float(v), 4) if isinstance(v, float) else v for k, v in row.items()
     }
-
-
-def bounds(
-    design: Design, one: dict[str, Any], kind: str
-) -> tuple[float, float, float]:
-    """Return a corrected score and its interval, by the formula of today."""
-    value, low, high = one[kind]
-    lowest = -np.inf if design.target == "numbers" else 0.0
-    own = CorrectedInterval(
-        *(value, one["standard_error"], one["n_units"], lowest, 1.0),
-        np.array([low, high]),
-        one["naive"],
-    )
-    first, last = own.interval(0.95, "sampling")
-    if kind == "bbc":  # percentiles, and never narrower
-        first, last = min(first, low), max(last, high)
-    return value, first, last
 
 
 def print_table() -> None:
