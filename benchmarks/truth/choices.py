@@ -39,7 +39,8 @@ from veridical._core.targets import Survival
 TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
 RAW = Path("build/choices.jsonl")
 COLUMNS = (
-    *("target", "n_samples", "n_features", "signal", "n_candidates", "n_sets"),
+    *("target", "n_samples", "n_features", "signal", "source"),
+    *("n_candidates", "n_sets"),
     *("truth", "naive_bias", "bbc_bias", "bbc_covered"),
     *("nested_bias", "nested_covered"),
 )
@@ -226,7 +227,7 @@ def todo(n_sets: int) -> Iterator[tuple[Design, int]]:
     names = list(asdict(plan()[0]))
     known = {tuple(one[k] for k in (*names, "run")) for one in read_raw()}
     for run in range(n_sets):
-        for design in plan():
+        for design in (*plan(), *held_out()):
             if (*asdict(design).values(), run) not in known:
                 yield design, run
 
@@ -240,7 +241,7 @@ def write_table() -> None:
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for design in plan():
+        for design in (*plan(), *held_out()):
             found = by_design.get(tuple(asdict(design).values()), [])
             if found:
                 writer.writerow(summarize(design, found))
@@ -254,6 +255,7 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
         "n_samples": design.n_samples,
         "n_features": design.n_features,
         "signal": design.signal,
+        "source": design.source,
         "n_candidates": found[0]["n_candidates"],
         "n_sets": len(found),
         "truth": truth.mean(),
@@ -272,13 +274,15 @@ def print_table() -> None:
     """Print the table as Markdown."""
     with TABLE.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    heads = "target | samples | features | signal | candidates | data sets | truth"
+    heads = (
+        "target | samples | features | signal | source | candidates | data sets | truth"
+    )
     print(f"| {heads} | uncorrected | BBC | covered | nested | covered |")
-    print("|" + "---|" * 12)
+    print("|" + "---|" * 13)
     for row in rows:
         n = int(row["n_sets"])
         said = [
-            *(row[k] for k in COLUMNS[:6]),
+            *(row[k] for k in COLUMNS[:7]),
             f"{100 * float(row['truth']):.1f}",
             f"{100 * float(row['naive_bias']):+.1f}",
             f"{100 * float(row['bbc_bias']):+.1f}",
