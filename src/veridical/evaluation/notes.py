@@ -136,9 +136,9 @@ def on_two_numbers(table: Table) -> list[str]:
         return []
     shown = " and ".join(f"{value:g}" for value in values)
     return [
-        f"The target has the values {shown} alone, and is predicted as numbers, because "
-        "the estimators are regressors. If these are classes, use classifiers, such as "
-        "'svm', 'nb' or 'logistic'."
+        f"The target has the values {shown} alone, and is predicted as numbers, "
+        "because the estimators are regressors. If these are classes, use classifiers, "
+        "such as 'svm', 'nb' or 'logistic'."
     ]
 
 

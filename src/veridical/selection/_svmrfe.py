@@ -25,7 +25,6 @@ from veridical.search.groups import FeatureGroups
 from veridical.selection._base import Cost, ReportsProgress
 from veridical.selection._reading import Abilities
 
-
 #: Relative difference of squared weights; with a smaller one features are tied.
 RELATIVE = 1e-9
 
