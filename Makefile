@@ -72,7 +72,7 @@ test-wheel: $(BIN)/python
 LOWEST  = build/lowest
 $(LOWEST)/.installed: pyproject.toml .ci/lowest | $(BIN)/python
 	$(BIN)/python -m venv --clear $(LOWEST)
-	$(BIN)/python .ci/lowest dask parquet > $(LOWEST)/constraints.txt
+	$(BIN)/python .ci/lowest dask parquet hdf5 zarr > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check \
 	  --constraint $(LOWEST)/constraints.txt --editable ".[test]" && touch $@
 

@@ -65,6 +65,8 @@ def discover(
     numbers: options.Numbers = False,
     time: options.Time = None,
     event: options.Event = None,
+    memory_limit: options.MemoryLimit = None,
+    layer: options.Layer = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -138,6 +140,7 @@ def discover(
     common = options.begin(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
+        memory_limit=memory_limit, layer=layer,
     )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
     options.check_choice("--method", method, TEST_METHODS)
