@@ -115,9 +115,11 @@ def test_dask_arrays(chunks):
             assert_same(selector().fit(given, y), selector().fit(X, y))
 
 
-def frame():
+def frame(missing=False):
     X, y = made()
     table = pd.DataFrame(X, columns=[f"g{j}" for j in range(P)])
+    if missing:
+        table.loc[[3, 5], "g4"] = np.nan
     table["whole"] = np.arange(N) % 7
     table["colour"] = np.random.default_rng(3).choice(["red", "blue", None], N)
     table["flag"] = np.arange(N) % 3 == 0
@@ -125,7 +127,7 @@ def frame():
 
 
 def lazy_frames(folder):
-    table, _ = frame()
+    table, _ = frame(missing=True)
     whole = pa.Table.from_pandas(table, preserve_index=False)
     pa.parquet.write_table(whole, folder / "table.parquet", row_group_size=13)
     return {
@@ -138,10 +140,8 @@ def lazy_frames(folder):
 
 @pytest.mark.parametrize("kind", ["dask", "polars", "pyarrow", "dask by blocks"])
 def test_frames_with_categories_and_missing_values(tmp_path, kind):
-    table, y = frame()
-    table.loc[[3, 5], "g4"] = np.nan
+    table, y = frame(missing=True)
     lazy = lazy_frames(tmp_path)[kind]
-    table, _ = frame()
     for selector in (InformationGain, FCBF):
         one, other = selector().fit(lazy, y), selector().fit(table, y)
         assert_same(one, other)

@@ -51,7 +51,8 @@ def memory_blocks(X: Any, multiple: int = 1) -> Iterator[tuple[int, Any]]:
     """Iterate over blocks of features that are in memory, with their first feature.
 
     A matrix in memory is one block. Sparse blocks are CSC with ascending rows; those
-    of a matrix that is not in memory begin at multiples of `multiple`.
+    of a matrix that is not in memory begin at multiples of `multiple`. A caller that
+    deletes a block at the end of its loop never has two of them in memory.
     """
     blocks = X.parts(multiple) if isinstance(X, LazyMatrix) else [(0, X)]
     for first, block in blocks:
@@ -60,6 +61,7 @@ def memory_blocks(X: Any, multiple: int = 1) -> Iterator[tuple[int, Any]]:
             if not block.has_sorted_indices:
                 block = block.sorted_indices()
         yield first, block
+        del block  # before the next one is read
 
 
 def map_blocks(
@@ -91,8 +93,9 @@ def map_blocks(
             ranges = spans(part.shape[1], max(n_jobs, pieces))
             run(some, [(first, part, lo, hi) for lo, hi in ranges], n_jobs)
         else:
-            jobs = [(first, part, lo) for lo in range(0, part.shape[1], step)]
-            run(one, jobs, n_jobs)
+            starts = range(0, part.shape[1], step)
+            run(one, [(first, part, lo) for lo in starts], n_jobs)
+        del part
 
 
 def stored_values(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
