@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
@@ -252,6 +252,7 @@ def test_sparse_is_dense(row, container, data):
     problem = data.draw(
         row.problems(categorical=False, missing=False, wild=wild, max_rows=20)
     )
+    assume(len(problem.y) >= row.min_rows)
     selector = row.make(problem)
     dense = np.where(np.abs(problem.X) < 0.5, 0.0, problem.X)
     matrix = container(dense)
