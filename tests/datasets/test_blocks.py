@@ -19,7 +19,7 @@ SMALL = "8kB"
 def made(dtype="f4"):
     rng = np.random.default_rng(0)
     X, y = 10 * rng.normal(size=(N, P)), rng.integers(0, 2, N)
-    X[:, 3] += 10 * y
+    X[:, 3] += 30 * y
     return X.astype(dtype), y
 
 

@@ -253,6 +253,7 @@ def test_a_temporary_folder_without_room(monkeypatch):
         make_store((10, 10), np.float64, on_disk=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits of memory as on Linux")
 @pytest.mark.parametrize("selector", ["AnovaF", "MRMR"])
 def test_memory_is_bounded(tmp_path, selector):

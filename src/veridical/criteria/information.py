@@ -443,7 +443,7 @@ class UncertaintyRedundancy:
         new = np.empty((features.size, self._codes.shape[1]), self._codes.dtype)
         for place, (j, x) in enumerate(_columns(self._data.values, features)):
             if self._data.categorical[j]:
-                codes = np.where(np.isnan(x), -1, x).astype(np.int32)
+                codes = np.where(np.isnan(x), -1, x).astype(np.intp)
             else:
                 codes = interval_codes(x, self._cuts(j, x))
             if codes.max(initial=0) > np.iinfo(new.dtype).max:
