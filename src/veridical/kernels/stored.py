@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.mdl import block_gains, column_cuts
+from veridical.kernels.mdl import SavedBits, block_gains, column_cuts
 
 
 @njit(cache=True, nogil=True)
@@ -100,7 +100,16 @@ def stored_gains(
     gain: FloatArray,
     uncertainty: FloatArray,
 ) -> None:
-    """Compute the scores of `block_gains` for sparse features."""
+    """Compute the scores of `block_gains` for sparse features.
+
+    Every feature has samples of its own after `_compress`, so that no table of bits
+    serves them all.
+    """
+    bits = SavedBits(
+        np.empty(0, dtype=np.float32),
+        np.empty(0, dtype=np.int32),
+        np.empty((0, 0), dtype=np.int32),
+    )
     for j in range(end.size - 1):
         own = slice(end[j], end[j + 1])
         x, label, counts = _compress(
@@ -114,6 +123,7 @@ def stored_gains(
             class_totals,
             counts,
             np.ascontiguousarray(counts.T),
+            bits,
             xlogx,
             count_cuts,
             gain[j : j + 1],
