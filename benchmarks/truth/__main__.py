@@ -6,10 +6,9 @@ Takes two hours at most on two cores. What was measured stays: a script leaves o
 is in its table, and the command, given again, goes on where it stopped. To measure a
 table from nothing, delete it first.
 
-Every script has a limit. Sizes and coverages take about half an hour of one core each,
-findings about 40 minutes of one core, so that they are complete within theirs on a
-machine without other work; `structured`, `choices` and `discoveries` may take further
-calls.
+Every script has a limit. Sizes, coverages and findings take 30 to 45 minutes of one
+core each, so that they are complete within theirs on a machine without other work;
+`structured`, `choices` and `discoveries` may take further calls.
 """
 
 from __future__ import annotations
