@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
@@ -68,17 +67,6 @@ class LabelledRows:
         counted = block if self._once else block * self.counts
         return np.asarray(counted.sum(axis=1, keepdims=True))
 
-    def linear_weights(self) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Return weights of the samples in sums of the linear criterion.
-
-        Label vectors, their squared lengths, and their kernel with all other samples,
-        each times the number of copies of a sample.
-        """
-        counted = self.counts[:, None] * self.psi
-        own = (self.psi**2).sum(axis=1)
-        row = self.psi @ counted.sum(axis=0) - own
-        return counted, self.counts * own, self.counts * row
-
     def kernel(self, psi: FloatArray | None = None) -> FloatArray:
         """Return the kernel of the target between all samples, or of some vectors."""
         psi = self.psi if psi is None else psi
@@ -115,69 +103,19 @@ def _linear_scores(Z: FloatArray, labels: LabelledRows) -> FloatArray:
     It takes no m × m matrix. Sums are computed row by row: with BLAS rounding would
     depend on the shape of the block, and so on the number of threads.
     """
-    counted, own, row = labels.linear_weights()
+    m, counts, psi = labels.size, labels.counts, labels.psi
+    counted = counts[:, None] * psi
+    own = (psi**2).sum(axis=1)
+    row = psi @ counted.sum(axis=0) - own
     square = Z**2
     product = np.einsum("jm,mk->jk", Z, counted)
-    quadratic = np.stack(
-        [
-            np.einsum("jm,m->j", square, own),
-            labels.sums(square)[:, 0],
-            np.einsum("jm,m->j", square, row),
-        ]
-    )
-    return _from_sums(product, quadratic, labels, row.sum())
-
-
-def _from_sums(
-    product: FloatArray, quadratic: FloatArray, labels: LabelledRows, all_labels: float
-) -> FloatArray:
-    """Compute unbiased HSIC of a linear kernel from sums over standardised features.
-
-    `product` are sums with the label vectors, `quadratic` those of squares, weighted by
-    `own`, by nothing, and by `row` of `LabelledRows.linear_weights`.
-    """
-    m = labels.size
-    trace = (product**2).sum(axis=1) - quadratic[0]
-    # Standardised columns sum to zero.
-    whole, mixed = -quadratic[1], -quadratic[2]
+    trace = (product**2).sum(axis=1) - np.einsum("jm,m->j", square, counts * own)
+    whole = -labels.sums(square)[:, 0]  # standardised columns sum to zero
+    mixed = -np.einsum("jm,m->j", square, counts * row)
+    all_labels = (counts * row).sum()
     return (
         trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
     ) / (m * (m - 3))
-
-
-def _stored_scores(
-    features: sparse.csr_array, n_stored: FloatArray, labels: LabelledRows
-) -> FloatArray:
-    """Compute the same from stored values; a row of `features` is a feature.
-
-    A zero is ``−mean`` when its feature is standardised. Where a feature has no more
-    stored values than zeros, its mean square is at most twice its variance, so that
-    sums lose no digits; others are made dense.
-    """
-    n = features.shape[1]
-    counted, own, row = labels.linear_weights()
-    weights = np.zeros((n, counted.shape[1] + 3))
-    weights[labels.rows] = np.column_stack([counted, own, labels.counts, row])
-    sums = features @ weights
-    squares = features.power(2) @ weights[:, -3:]
-    total = weights.sum(axis=0)
-    mean = sums[:, -2] / labels.size
-    variance = squares[:, 1] / labels.size - mean**2
-    centred = sums - mean[:, None] * total
-    quadratic = squares - mean[:, None] * (sums[:, -3:] + centred[:, -3:])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scale = np.where(variance > 0, 1.0 / variance, 0.0)
-    result = _from_sums(
-        centred[:, :-3] * np.sqrt(scale)[:, None],
-        (quadratic * scale[:, None]).T,
-        labels,
-        float(row.sum()),
-    )
-    dense = np.flatnonzero(2.0 * n_stored > labels.rows.size)
-    for j in dense.tolist():
-        block = features[[j]].toarray()
-        result[j] = _linear_scores(labels.to_unit_variance(block), labels)[0]
-    return result
 
 
 @dataclass(frozen=True)
@@ -210,18 +148,7 @@ class HSICRelevance:
                     gaussian_scores(Z, one.counts, zero, 1.0, 0.5, L[s], out)
                     result[s, lo:hi] = out
 
-        def stored(
-            lo: int, hi: int, values: FloatArray, rows: IntArray, end: IntArray
-        ) -> None:
-            shape = (hi - lo, data.n_samples)
-            features = sparse.csr_array((values, rows, end), shape=shape)
-            present = sparse.csr_array((values != 0, rows, end), shape=shape)
-            n_stored = present @ (sets.counts > 0).T.astype(np.float64)
-            for s, one in enumerate(labels):
-                result[s, lo:hi] = _stored_scores(features, n_stored[:, s], one)
-
-        by_stored = stored if self.kernel == "linear" else None
-        map_blocks(work, data.values, n_threads, by_stored)
+        map_blocks(work, data.values, n_threads)
         return result
 
 
