@@ -371,7 +371,7 @@ class _Relief:
         n = len(self.X)
         n_bytes = n * n * np.dtype(self.precision).itemsize
         few = 4 * np.count_nonzero(self.queries.any(axis=0)) < n
-        return n_bytes > MAX_BYTES and (few or n_bytes > self.X.nbytes)
+        return n_bytes > MAX_BYTES and bool(few or n_bytes > self.X.nbytes)
 
     def weights(self) -> FloatArray:
         """Return weights of shape (S, p)."""

@@ -121,7 +121,7 @@ def _scale_rows(
 
 def _aligned(n_rows: int, width: int, precision: type) -> ScaledArray:
     """Allocate rows that begin with a cache line, so that no register spans two."""
-    room = np.empty(n_rows * width + 4 * WIDTH, dtype=precision)
+    room: ScaledArray = np.empty(n_rows * width + 4 * WIDTH, dtype=precision)
     skip = -room.ctypes.data % (4 * WIDTH) // room.itemsize
     return room[skip : skip + n_rows * width].reshape(n_rows, width)
 
