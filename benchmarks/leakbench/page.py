@@ -19,6 +19,8 @@ from veridical.leakbench.rates import (
 
 #: Number of tables of each kind that rates need.
 AIM = 200
+#: Number of tables of each kind that counts of other packages need.
+FAIR = 20
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
 
@@ -258,6 +260,7 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
                 else "fails"
             )
         rows.append(tuple(row))
+    fewest = int(ours.groupby(["kind", "name", "dose"]).size().min())
     versions = ", ".join(
         f"{one} {both[both['package'] == one]['version'].iloc[0]}" for one in names
     )
@@ -266,7 +269,10 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         f"The same tables given to {versions}, each as its documentation says: one "
         "training and one test set (the first fold) or the whole table, with default "
         "settings. Any warning counts, whatever it is about, which favours packages "
-        "that warn often; see their warnings on controls. The audit alone was told "
+        "that warn often; see their warnings on controls. "
+        + "With so few tables the counts are examples, not rates. "
+        * (fewest < FAIR)
+        + "The audit alone was told "
         "the batch, the number of tries and of removed samples, what was fitted on "
         "which samples, and the features from which others were selected: these "
         "packages have no way to take them. Packages that do not take a fitted "

@@ -62,7 +62,7 @@ def draw(array: str, permutation: int) -> HonestTable:
     rows = rng.permutation(np.flatnonzero(np.isin(codes, two)))[:N_SAMPLES]
     features = np.flatnonzero(np.ptp(X[rows], axis=0) > 0)
     features = np.sort(rng.permutation(features)[:N_FEATURES])
-    y = rng.permutation((codes[rows] == two[0]).astype(np.intp))
+    y = rng.permutation((codes[rows] == two[1]).astype(np.intp))
     estimator = ESTIMATORS[permutation % len(ESTIMATORS)]()
     return HonestTable(X[np.ix_(rows, features)], y, estimator, array, permutation)
 

@@ -88,6 +88,18 @@ def targetleak(table: pd.DataFrame, train: Any, test: Any) -> bool:
     return any(one.severity in ("critical", "warning") for one in found)
 
 
+def mlleak(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Report on the split; whether a check that was run did not pass."""
+    from mlleak import report
+
+    found = report(table.iloc[train], table.iloc[test], target="target", verbose=False)
+    return any(
+        one["passed"] is False
+        for one in found.values()
+        if isinstance(one, dict) and "passed" in one
+    )
+
+
 def deepchecks(table: pd.DataFrame, train: Any, test: Any) -> bool:
     """Run the checks about leaks, with the conditions of its suites."""
     from deepchecks.tabular import Dataset
@@ -128,6 +140,7 @@ PACKAGES: dict[str, Callable[[pd.DataFrame, Any, Any], bool]] = {
     "deepchecks": deepchecks,
     "leakcheck-ml": leakcheck_ml,
     "leaklint": leaklint,
+    "mlleak": mlleak,
     "skore": skore,
     "targetleak": targetleak,
 }
