@@ -89,9 +89,12 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.costs
+	$(BIN)/python -m benchmarks.first_minute
+	$(BIN)/python -m benchmarks.measured
 
 truth: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.truth
+	$(BIN)/python -m benchmarks.measured
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
