@@ -90,12 +90,15 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.costs
+	$(BIN)/python -m benchmarks.first_minute
+	$(BIN)/python -m benchmarks.measured
 
 bench-scale: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.scale
 
 truth: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.truth
+	$(BIN)/python -m benchmarks.measured
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
