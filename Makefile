@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 JOBS   ?= 2
 
-.PHONY: help demo test test-all test-processors test-wheel test-lowest lint bench truth docs clean
+.PHONY: help demo test test-all test-processors test-wheel test-lowest lint bench bench-scale truth docs clean
 
 help:
 	@echo "make demo      compare two selectors on the paper's own example, write a page"
@@ -18,6 +18,7 @@ help:
 	@echo "make test-lowest   run the tests with the lowest allowed versions of dependencies"
 	@echo "make lint      format check, lint, types, import layers"
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
+	@echo "make bench-scale   measure time, memory and growth on large tables, write benchmarks/SCALE.md"
 	@echo "make truth     measure sizes, coverages and rates that pages show"
 	@echo "make docs      build the documentation, warnings are errors"
 
@@ -72,7 +73,7 @@ test-wheel: $(BIN)/python
 LOWEST  = build/lowest
 $(LOWEST)/.installed: pyproject.toml .ci/lowest | $(BIN)/python
 	$(BIN)/python -m venv --clear $(LOWEST)
-	$(BIN)/python .ci/lowest dask parquet > $(LOWEST)/constraints.txt
+	$(BIN)/python .ci/lowest dask parquet hdf5 zarr > $(LOWEST)/constraints.txt
 	$(LOWEST)/bin/pip install --quiet --disable-pip-version-check \
 	  --constraint $(LOWEST)/constraints.txt --editable ".[test]" && touch $@
 
@@ -89,9 +90,15 @@ lint: $(VENV)/.installed-test $(VENV)/.installed-lint
 bench: $(VENV)/.installed-bench
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.costs
+	$(BIN)/python -m benchmarks.first_minute
+	$(BIN)/python -m benchmarks.measured
+
+bench-scale: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.scale
 
 truth: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.truth
+	$(BIN)/python -m benchmarks.measured
 
 docs: $(VENV)/.installed-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 import veridical
+from benchmarks import measured
 
 ROOT = Path(__file__).parent.parent
 GENERATED = {"_build", "api", "gallery"}
@@ -32,7 +33,7 @@ PAGES = sorted(
 )
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: Packages that blocks of plain Python may import; the tests do without them.
-STRANGERS = {"skore"}
+STRANGERS = {"anndata", "skore"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -411,3 +412,36 @@ def test_the_reference_names_nothing_private():
             for member in members:
                 told = inspect.getdoc(member) if callable(member) else ""
                 assert "veridical._" not in (told or ""), (name, member)
+
+
+def test_every_measured_file_is_noted_with_its_date_and_code():
+    noted = measured.noted()
+    assert set(noted) == {file for file in measured.FILES if (ROOT / file).exists()}
+    changed = [file for file in noted if measured.digest(file) != noted[file].digest]
+    assert not changed, "run: python -m benchmarks.measured"
+    for origin in noted.values():
+        assert re.fullmatch(r"\d{4}-\d\d-\d\d", origin.date)
+        assert re.match(r"[0-9a-f]{7}", origin.code)
+
+
+@pytest.mark.parametrize("file", measured.FILES)
+def test_the_command_and_the_pages_of_a_measured_file_exist(file):
+    command, pages = measured.FILES[file]
+    words = command.split()
+    if words[0] == "make":
+        assert f"\n{words[1]}: " in (ROOT / "Makefile").read_text(encoding="utf-8")
+    else:
+        assert words[:2] == ["python", "-m"]
+        assert importlib.util.find_spec(words[2]) is not None
+    for page in pages:
+        assert (ROOT / page).is_file(), page
+
+
+def test_stored_measurements_are_all_noted():
+    stored = {
+        path.relative_to(ROOT).as_posix()
+        for folder in ("benchmarks", "src/veridical")
+        for path in (ROOT / folder).rglob("*.csv")
+        if ".cache" not in path.parts
+    }
+    assert stored <= set(measured.FILES)

@@ -6,17 +6,21 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks.leakbench.parts import count_covered
 from veridical.leakbench import MECHANISMS
 from veridical.leakbench.rates import (
     DETECTION,
     EFFECT,
     Rate,
     count_alarms,
+    count_causes,
     count_detections,
 )
 
 #: Number of tables of each kind that rates need.
 AIM = 200
+#: Number of tables of each kind that counts of other packages need.
+FAIR = 20
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"
 
 
@@ -28,39 +32,52 @@ def write_page(page: Path, folder: Path) -> None:
     page : Path
         The page.
     folder : Path
-        Folder with ``results.csv`` and, where other packages were scored,
-        ``rivals.csv``.
+        Folder with ``results.csv`` and, where they were measured, ``parts.csv``
+        (intervals of parts), ``permuted.csv`` (permuted arrays) and ``rivals.csv``
+        (other packages).
     """
     frame = pd.read_csv(folder / "results.csv", keep_default_na=False)
-    rivals = folder / "rivals.csv"
-    others = pd.read_csv(rivals, keep_default_na=False) if rivals.exists() else None
+    sections = _sections(frame)
+    for name, write in (
+        ("parts", _intervals),
+        ("permuted", _permuted),
+        ("rivals", lambda others: _rivals(frame, others)),
+    ):
+        measured = folder / f"{name}.csv"
+        if measured.exists():
+            sections += write(pd.read_csv(measured, keep_default_na=False))
     text = page.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    made = "\n\n".join(_sections(frame, others))
+    made = "\n\n".join(sections)
     page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
 
 
-def _sections(frame: pd.DataFrame, others: pd.DataFrame | None) -> list[str]:
+def _sections(frame: pd.DataFrame) -> list[str]:
     detections = count_detections(frame)
     by_control, by_code = count_alarms(frame)
     planted, honest = (
         int((frame["kind"] == kind).sum()) for kind in ("mechanism", "control")
     )
-    fewest = int(detections["n"].min())
+    fewest = int(frame.groupby(["name", "dose"]).size().min())
     dates = " to ".join(
         sorted({*frame["date"]})[:: max(1, frame["date"].nunique() - 1)]
     )
     commits = ", ".join(sorted({*frame["commit"]}))
-    parts = [
+    seeds = ", ".join(str(seed) for seed in sorted({*frame["seed"]}))
+    return [
         f"Measured {dates} (commit {commits}) on {planted} tables with a mistake "
-        f"and {honest} honest ones, {fewest} or more of each kind, with "
+        f"and {honest} honest ones, {fewest} or more of each kind: draws 0 to "
+        f"{frame['table'].max()} of seed {seeds}, on which no threshold was chosen, "
+        f"of {frame['source'].nunique()} sources, with "
         "`python -m benchmarks.leakbench`. Shares have 95 % intervals (Wilson). "
-        "*Found*: an error or a warning with a code of the mechanism. *Noted*: a note "
-        "only." + _too_few(fewest),
+        "*Found*: an error or a warning with a code of the mechanism; *where moved*: "
+        "in those tables in which the mistake moved the score by 5 points or more. "
+        "*Noted*: a note only." + _too_few(fewest),
         "### Planted mistakes",
         _table(
-            "mechanism | dose | points moved | tables | found | noted | codes",
+            "mechanism | dose | points moved | tables | found | found where moved | "
+            "noted | codes",
             [_detection(row) for row in detections.to_dict("records")],
         ),
         _below(detections),
@@ -73,10 +90,94 @@ def _sections(frame: pd.DataFrame, others: pd.DataFrame | None) -> list[str]:
             ],
         ),
         _codes(by_code),
+        "### The score taken apart",
+        *_causes(frame),
     ]
-    if others is not None:
-        parts += _rivals(frame, others)
-    return parts
+
+
+def _causes(frame: pd.DataFrame) -> list[str]:
+    """Say how often the part in which a mistake belongs is the largest."""
+    causes = count_causes(frame)
+    rows = [
+        (
+            str(row["name"]),
+            f"{row['dose']:g}",
+            str(row["cause"]),
+            f"{100 * row['moved']:+.1f}",
+            f"{100 * row['part']:+.1f}",
+            Rate(int(row["largest"]), int(row["n"])).write(),
+            Rate(int(row["largest_moved"]), int(row["n_moved"])).write(),
+        )
+        for row in causes.to_dict("records")
+    ]
+    whole, moved = (
+        Rate(int(causes[hits].sum()), int(causes[n].sum()))
+        for hits, n in (("largest", "n"), ("largest_moved", "n_moved"))
+    )
+    none = sorted({name for name, one in MECHANISMS.items() if not one.cause})
+    return [
+        "Each mechanism belongs in one part of the decomposition. *Largest*: that part "
+        "is larger than all others beside chance and signal. *Points moved* are of "
+        "balanced accuracy, against the cure; *points of the part* are of accuracy, as "
+        f"the audit sees it. Over all tables the part is the largest in {whole.write()}"
+        f", and where the score moved by 5 points or more in {moved.write()}. No part "
+        "can be computed for "
+        f"{', '.join(none)}: their points are counted as signal.",
+        _table(
+            "mechanism | dose | part | points moved | points of the part | largest | "
+            "largest where moved",
+            rows,
+        ),
+    ]
+
+
+#: What an interval of a part should cover.
+ESTIMANDS = {
+    "chance": "the mean over all permutations",
+    "signal": "the accuracy on new samples above chance (simulated sources)",
+    "selection": "the mean over tables of the same source and estimator",
+    "luck": "the value with unlimited runs on the same samples",
+}
+
+
+def _intervals(parts: pd.DataFrame) -> list[str]:
+    """Say how often intervals of parts cover."""
+    rows = [
+        (part, ESTIMANDS.get(part, ESTIMANDS["luck"]), Rate(hits, n).write(), str(n))
+        for part, (hits, n) in count_covered(parts).items()
+    ]
+    return [
+        "How often 95 % intervals of parts cover, by `python -m "
+        "benchmarks.leakbench.parts` on the same draws. The intervals of choice and of "
+        "removed samples are bounds and have no coverage; those of overlap, order and "
+        "batch were not measured.",
+        _table("part | what it should cover | coverage | intervals", rows),
+    ]
+
+
+def _permuted(frame: pd.DataFrame) -> list[str]:
+    """Write the table of permuted arrays."""
+    rows = []
+    for name, part in frame.groupby("name", sort=False):
+        codes = sorted({code for one in part["flagged"] for code in one.split()})
+        rows.append(
+            (
+                str(name),
+                str(len(part)),
+                f"{100 * part['score'].mean():.0f} %",
+                str(int(part["found"].sum())),
+                str(int((part["conclusion"] == "yes").sum())),
+                ", ".join(codes) or "none",
+            )
+        )
+    return [
+        "### Permuted real arrays",
+        "The same mistakes, made by hand in real arrays whose labels were permuted, so "
+        "that nothing can be learned, by `python -m benchmarks.leakbench.permuted`. "
+        "*Score* is the mean accuracy that is reported; *all-clear*: the page says "
+        "that the accuracy may be reported.",
+        _table("mistake | audits | score | found | all-clear | findings", rows),
+    ]
 
 
 def _too_few(fewest: int) -> str:
@@ -102,8 +203,10 @@ def _detection(row: dict[str, object]) -> tuple[str, ...]:
     codes = ", ".join(MECHANISMS[name].codes) or "none"
     moved, error = float(str(row["moved"])), float(str(row["error"]))
     found, noted = (Rate(int(str(row[key])), n).write() for key in ("found", "noted"))
+    where_moved = Rate(int(str(row["found_moved"])), int(str(row["n_moved"])))
     effect = f"{100 * moved:+.1f} ± {100 * error:.1f}"
-    return (name, f"{row['dose']:g}", effect, str(n), found, noted, codes)
+    shares = found, where_moved.write(), noted
+    return (name, f"{row['dose']:g}", effect, str(n), *shares, codes)
 
 
 def _below(detections: pd.DataFrame) -> str:
@@ -133,7 +236,7 @@ def _codes(by_code: dict[str, Rate]) -> str:
 
 def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Put other packages beside the audit, on the tables that they were given."""
-    keys = ["kind", "name", "dose", "source", "table"]
+    keys = ["seed", "kind", "name", "dose", "source", "table"]
     both = others.rename(columns={"flagged": "warned"}).merge(frame, on=keys)
     ours = both.drop_duplicates(keys)
     names = sorted(both["package"].unique())
@@ -150,8 +253,14 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         row += [str(len(mine)), f"{hits}"]
         for one in names:
             warned = part[part["package"] == one]["warned"]
-            row.append(str(int(warned.sum())) if len(warned) else "fails")
+            some = len(warned) if len(warned) < len(mine) else ""
+            row.append(
+                f"{int(warned.sum())}{some and f' of {some}'}"
+                if len(warned)
+                else "fails"
+            )
         rows.append(tuple(row))
+    fewest = int(ours.groupby(["kind", "name", "dose"]).size().min())
     versions = ", ".join(
         f"{one} {both[both['package'] == one]['version'].iloc[0]}" for one in names
     )
@@ -160,11 +269,13 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         f"The same tables given to {versions}, each as its documentation says: one "
         "training and one test set (the first fold) or the whole table, with default "
         "settings. Any warning counts, whatever it is about, which favours packages "
-        "that warn often; see their warnings on controls. With so few tables "
-        "the counts are examples, not rates. The audit alone was told the batch, the "
-        "number of tries, what was fitted on which samples, and the features from "
-        "which others were selected: these packages have no way to take them. Packages "
-        "that do not take a "
-        "fitted procedure cannot see mistakes in it.",
+        "that warn often; see their warnings on controls. "
+        + "With so few tables the counts are examples, not rates. "
+        * (fewest < FAIR)
+        + "The audit alone was told "
+        "the batch, the number of tries and of removed samples, what was fitted on "
+        "which samples, and the features from which others were selected: these "
+        "packages have no way to take them. Packages that do not take a fitted "
+        "procedure cannot see mistakes in it.",
         _table(" | ".join(["mechanism", "dose", "tables", "audit", *names]), rows),
     ]

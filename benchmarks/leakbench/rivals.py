@@ -1,11 +1,11 @@
 """Score other packages on tables of LeakBench.
 
-    python -m benchmarks.leakbench.rivals draw --tables 8
-    OTHER_PYTHON benchmarks/leakbench/rivals.py score
+    python -m benchmarks.leakbench.rivals draw --tables 24
+    OTHER_PYTHON benchmarks/leakbench/rivals.py score --only leaklint targetleak
 
-``draw`` writes the tables of the first draws as .npz files; ``score`` needs nothing of
-veridical, because the packages need older versions of scikit-learn, and writes
-``rivals.csv``: whether each package warned, of anything.
+``draw`` writes the tables of the first draws of seed 1 as .npz files; ``score`` needs
+nothing of veridical, because the packages need older versions of scikit-learn, and
+writes ``rivals.csv``: whether each package warned, of anything. It can be resumed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ import pandas as pd
 
 HERE = Path(__file__).parent
 FOLDER = HERE.parents[1] / "build" / "leakbench"
+#: Seed of the draws, as in `benchmarks.leakbench`.
+SEED = 1
 
 
 def draw(n_tables: int) -> None:
@@ -33,7 +35,7 @@ def draw(n_tables: int) -> None:
     from veridical.leakbench.study import STUDY, draw_case
 
     FOLDER.mkdir(parents=True, exist_ok=True)
-    spec = STUDY.plan("paper").model_copy(update={"n_tables": n_tables})
+    spec = STUDY.plan("paper").model_copy(update={"n_tables": n_tables, "seed": SEED})
     for i, unit in enumerate(STUDY.units(spec)):
         at = dict(unit.cells[0].coordinates)
         path = FOLDER / f"{i:05d}.npz"
@@ -41,7 +43,7 @@ def draw(n_tables: int) -> None:
             continue
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            scenario, _ = draw_case(at)
+            scenario, _ = draw_case(at, SEED, measured=False)
         X = np.asarray(scenario.X, dtype=np.float64)
         if "selected" in scenario.known:
             X = X[:, scenario.known["selected"]]
@@ -86,6 +88,18 @@ def targetleak(table: pd.DataFrame, train: Any, test: Any) -> bool:
     return any(one.severity in ("critical", "warning") for one in found)
 
 
+def mlleak(table: pd.DataFrame, train: Any, test: Any) -> bool:
+    """Report on the split; whether a check that was run did not pass."""
+    from mlleak import report
+
+    found = report(table.iloc[train], table.iloc[test], target="target", verbose=False)
+    return any(
+        one["passed"] is False
+        for one in found.values()
+        if isinstance(one, dict) and "passed" in one
+    )
+
+
 def deepchecks(table: pd.DataFrame, train: Any, test: Any) -> bool:
     """Run the checks about leaks, with the conditions of its suites."""
     from deepchecks.tabular import Dataset
@@ -126,6 +140,7 @@ PACKAGES: dict[str, Callable[[pd.DataFrame, Any, Any], bool]] = {
     "deepchecks": deepchecks,
     "leakcheck-ml": leakcheck_ml,
     "leaklint": leaklint,
+    "mlleak": mlleak,
     "skore": skore,
     "targetleak": targetleak,
 }
@@ -134,17 +149,23 @@ PACKAGES: dict[str, Callable[[pd.DataFrame, Any, Any], bool]] = {
 def score(only: list[str]) -> None:
     """Give every table to every package."""
     target = HERE / "rivals.csv"
-    keys = ["kind", "name", "dose", "source", "table"]
+    keys = ["seed", "kind", "name", "dose", "source", "table"]
+    done = set()
+    if target.exists():
+        before = pd.read_csv(target)
+        done = set(before[["package", *keys]].astype(str).agg("|".join, axis=1))
     with target.open("a", encoding="utf-8", newline="") as opened:
         writer = csv.writer(opened, lineterminator="\n")
         if not opened.tell():
             writer.writerow(["package", "version", *keys, "flagged"])
         for path in sorted(FOLDER.glob("*.npz")):
             with np.load(path) as stored:
-                at = json.loads(str(stored["at"]))
+                at = {"seed": SEED, **json.loads(str(stored["at"]))}
                 X, y, train, test = (stored[k] for k in ("X", "y", "train", "test"))
             table = pd.DataFrame(X).rename(columns=lambda j: f"x{j}").assign(target=y)
             for name in only:
+                if "|".join([name, *(str(at[key]) for key in keys)]) in done:
+                    continue
                 flagged = _call(name, table, train, test)
                 if flagged is not None:
                     place = [at[key] for key in keys]

@@ -35,12 +35,12 @@ import veridical.evaluation
 from veridical import choose
 from veridical._core.survival_scores import Observed, harrell
 from veridical._core.targets import Survival
-from veridical.evaluation.bias_correction import CorrectedInterval
 
 TABLE = Path(veridical.evaluation.__file__).with_name("choices.csv")
 RAW = Path("build/choices.jsonl")
 COLUMNS = (
-    *("target", "n_samples", "n_features", "signal", "n_candidates", "n_sets"),
+    *("target", "n_samples", "n_features", "signal", "source"),
+    *("n_candidates", "n_sets"),
     *("truth", "naive_bias", "bbc_bias", "bbc_covered"),
     *("nested_bias", "nested_covered"),
 )
@@ -212,8 +212,6 @@ def measure(design: Design, run: int) -> dict[str, Any]:
         "naive": found.naive_score,
         "nested": [found.score, *found.interval()],
         "bbc": list(found.by_bbc or ()),
-        "standard_error": found.corrected.standard_error,
-        "n_units": found.n_units,
     }
 
 
@@ -229,7 +227,7 @@ def todo(n_sets: int) -> Iterator[tuple[Design, int]]:
     names = list(asdict(plan()[0]))
     known = {tuple(one[k] for k in (*names, "run")) for one in read_raw()}
     for run in range(n_sets):
-        for design in plan():
+        for design in (*plan(), *held_out()):
             if (*asdict(design).values(), run) not in known:
                 yield design, run
 
@@ -243,7 +241,7 @@ def write_table() -> None:
     with TABLE.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        for design in plan():
+        for design in (*plan(), *held_out()):
             found = by_design.get(tuple(asdict(design).values()), [])
             if found:
                 writer.writerow(summarize(design, found))
@@ -257,13 +255,14 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
         "n_samples": design.n_samples,
         "n_features": design.n_features,
         "signal": design.signal,
+        "source": design.source,
         "n_candidates": found[0]["n_candidates"],
         "n_sets": len(found),
         "truth": truth.mean(),
         "naive_bias": np.mean([one["naive"] for one in found] - truth),
     }
     for kind in ("bbc", "nested"):
-        value, low, high = np.array([bounds(design, one, kind) for one in found]).T
+        value, low, high = np.array([one[kind] for one in found]).T
         row[f"{kind}_bias"] = np.mean(value - truth)
         row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
     return {
@@ -271,34 +270,19 @@ def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def bounds(
-    design: Design, one: dict[str, Any], kind: str
-) -> tuple[float, float, float]:
-    """Return a corrected score and its interval, by the formula of today."""
-    value, low, high = one[kind]
-    lowest = -np.inf if design.target == "numbers" else 0.0
-    own = CorrectedInterval(
-        *(value, one["standard_error"], one["n_units"], lowest, 1.0),
-        np.array([low, high]),
-        one["naive"],
-    )
-    first, last = own.interval(0.95, "sampling")
-    if kind == "bbc":  # percentiles, and never narrower
-        first, last = min(first, low), max(last, high)
-    return value, first, last
-
-
 def print_table() -> None:
     """Print the table as Markdown."""
     with TABLE.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    heads = "target | samples | features | signal | candidates | data sets | truth"
+    heads = (
+        "target | samples | features | signal | source | candidates | data sets | truth"
+    )
     print(f"| {heads} | uncorrected | BBC | covered | nested | covered |")
-    print("|" + "---|" * 12)
+    print("|" + "---|" * 13)
     for row in rows:
         n = int(row["n_sets"])
         said = [
-            *(row[k] for k in COLUMNS[:6]),
+            *(row[k] for k in COLUMNS[:7]),
             f"{100 * float(row['truth']):.1f}",
             f"{100 * float(row['naive_bias']):+.1f}",
             f"{100 * float(row['bbc_bias']):+.1f}",

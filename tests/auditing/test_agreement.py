@@ -91,14 +91,15 @@ def test_features_chosen_by_their_place_do_not_count():
     assert found.pvalue == 1
 
 
-@pytest.mark.parametrize(("place", "shared"), [(0, 1), (60, 8)])
+@pytest.mark.parametrize(("place", "shared"), [(0, 1), (30, 5)])
 def test_ties_do_not_agree_with_the_first_features_of_the_table(place, shared):
-    X, y = make_random_labels(40, 100, random_state=0)
-    X[:, place] += 3 * y  # the only feature with an information gain
-    chosen = InformationGain(8).fit(X, y).get_support(indices=True)
+    X = np.arange(20.0)[:, None] // 2 + np.arange(40)
+    y = np.arange(20) % 2  # every value has one sample of each class
+    X[:, place] = 10 * y + np.arange(20) % 3
+    chosen = InformationGain(5).fit(X, y).get_support(indices=True)
     # Ties are chosen from the beginning, where features that were known may stand too.
-    assert set(chosen) == {place, *range(7), *range(8 if place == 0 else 7)}
+    assert np.setdiff1d(chosen, 30).tolist() == list(range(5 - (place == 30)))
 
     found = find_agreement(read_table(X, y), chosen, 0)
 
-    assert found.overlap["information-gain"] == shared
+    assert max(found.overlap.values()) == shared

@@ -200,7 +200,7 @@ def test_001_a_signal_is_shown_by_the_folds_or_by_the_best_features(
     # A selector that chooses most features did not choose them alone.
     most = replace(chosen, features=tuple(range(10)), overlap={"anova": 9})
     evidence.preselection = most
-    assert has_signal(evidence) == (inside == 0.75 or best <= 0.02)
+    assert has_signal(evidence) == (inside > 0.55 or best <= 0.1)
 
 
 @needs_data

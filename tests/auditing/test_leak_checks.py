@@ -103,6 +103,53 @@ def test_a_check_that_cannot_decide_says_what_it_needs():
     assert told.findings == found.findings
 
 
+def test_removed_samples_count_as_errors():
+    X, y, _ = noise()
+    X[:, 0] += 2.0 * y
+    honest = audit(GaussianNB(), X, y, n_removed=0, checks="VD032", **FEW)
+    assert honest.findings == ()
+    assert honest.untested == ()
+    for n_removed, severity in ((1, "note"), (4, "warning"), (60, "error")):
+        (found,) = audit(
+            GaussianNB(), X, y, n_removed=n_removed, checks="VD032", **FEW
+        ).findings
+        assert found.severity == severity
+        right = honest.accuracy["in"].value * 60
+        least = found.details["accuracy_with_removed"]
+        assert least == pytest.approx(right / (60 + n_removed))
+        assert f"of {60 + n_removed}" in found.evidence
+
+
+@pytest.mark.parametrize("given", [-1, 1.5, True, "3"])
+def test_a_number_of_removed_samples_must_be_a_count(given):
+    X, y, _ = noise()
+    with pytest.raises(InputError, match=r"n_removed=.* from 0 up: how many samples"):
+        audit(GaussianNB(), X, y, n_removed=given, **FEW)
+
+
+def test_a_code_of_the_class_with_errors_is_found_beside_strong_features():
+    X, y, rng = noise(n=80)
+    X += 2.0 * y[:, None]
+    code = np.where(rng.random(80) < 0.05, 1 - y, y)
+    (found,) = audit(
+        GaussianNB(), np.column_stack([X, code]), y, checks="VD012", **FEW
+    ).findings
+    assert (found.severity, found.features) == ("warning", (8,))
+    binary = (X > 1).astype(float)  # a feature like all others
+    many = audit(
+        GaussianNB(), np.column_stack([binary, code]), y, checks="VD012", **FEW
+    )
+    assert many.clean
+
+
+def test_a_usual_threshold_is_not_taken_for_a_tuned_one():
+    for number in range(3):
+        leaky = MECHANISMS["threshold"].draw("signal", number).leaky
+        usual = leaky.estimator.set_params(threshold=0.5)
+        found = audit(usual, leaky.X, leaky.y, cv=leaky.cv, checks="VD031", **FEW)
+        assert found.findings == ()
+
+
 def test_only_the_wanted_checks_run():
     X, y, _ = noise()
     found = audit(GaussianNB(), X, y, checks=["VD003", "VD020"], **FEW)

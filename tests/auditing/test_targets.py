@@ -13,6 +13,7 @@ from veridical._core.splits import CrossValidation
 from veridical._core.targets import Survival
 from veridical.auditing import audit
 from veridical.auditing.association import coarse_outcome
+from veridical.auditing.auditing import CHECKS, OF_ANY_TARGET
 from veridical.auditing.nulls import LabelPermutations
 from veridical.datasets import (
     make_linear_regression,
@@ -108,3 +109,17 @@ def test_thirds_of_survival_follow_early_events():
     assert coarse_outcome(table).tolist() == [2, 2, 2, 1, 1, 1, 0, 0, 0]
     numbers = read_table(time[:, None], time + 0.5)
     assert coarse_outcome(numbers).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
+
+
+def test_checks_about_classes_are_not_testable_for_other_targets():
+    X, y = make_linear_regression(40, 5, 3, random_state=0)
+    found = audit(Ridge(), X, y, **FEW)
+    open_checks = {one.code: one.needs for one in found.untested}
+    about_classes = set(CHECKS) - OF_ANY_TARGET
+    assert {code for code, needs in open_checks.items() if needs == "classes"} == (
+        about_classes
+    )
+    assert not about_classes & set(found.seconds)
+    said = str(next(one for one in found.untested if one.code == "VD009"))
+    assert said == "VD009 not testable without classes: the target is numbers."
+    assert not audit(Ridge(), X, y, checks=["VD003"], **FEW).untested

@@ -140,6 +140,7 @@ SHARED = (
         "--ignore",
         "--checks",
         "--tried",
+        "--removed",
         "--verbose",
         "--nested",
         "--calibrated",

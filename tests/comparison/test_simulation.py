@@ -15,6 +15,7 @@ from veridical.comparison.simulation import (
     _chi_squared,
     _scores_within,
     _shrinkage,
+    outcome_scores,
 )
 
 
@@ -160,3 +161,110 @@ def test_sparse_data_and_small_classes():
     assert set(labels) == {0, 1, 2}
     with pytest.raises(InputError, match="strength"):
         SimulatedSource.from_table(read_table(X, y), strength=-1)
+
+
+# -- numbers and survival times --------------------------------------------------------
+
+
+def _outcomes(kind, n=300, seed=0):
+    """Two of eight features matter, one of them backwards; one is a category."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 8))
+    X[:, 3] = np.exp(X[:, 3])
+    X[:, 7] = 0.8 * X[:, 6] + 0.6 * X[:, 7]
+    signal = X[:, 0] - 0.6 * X[:, 1]
+    if kind == "numbers":
+        return X, signal + rng.normal(size=n)
+    time, limit = rng.exponential(np.exp(-signal)), rng.exponential(2.0, n)
+    y = np.empty(n, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = time <= limit, np.minimum(time, limit)
+    return X, y
+
+
+@pytest.mark.parametrize("kind", ["numbers", "survival"])
+def test_sources_of_other_outcomes_keep_relations_and_marginals(kind):
+    X, y = _outcomes(kind)
+    table = read_table(X, y)
+    source = SimulatedSource.from_table(table)
+    assert np.flatnonzero(source.keep).tolist() == [0, 1]
+    # Numbers grow with the first feature, and times become shorter.
+    sign = 1 if kind == "numbers" else -1
+    assert (np.sign(source.keep[:2]) == [sign, -sign]).all()
+    drawn, labels = source(6000, random_state=1)
+    Z = np.asarray(drawn)
+    z = outcome_scores(read_table(Z, labels).target)
+    found = [np.corrcoef(stats.rankdata(x), stats.rankdata(z))[0, 1] for x in Z.T]
+    np.testing.assert_allclose(found, 6 / np.pi * np.arcsin(source.keep / 2), atol=0.08)
+    for j in range(8):  # values are those observed, about equally often
+        assert np.isin(Z[:, j], X[:, j]).all()
+        np.testing.assert_allclose(
+            np.quantile(Z[:, j], [0.25, 0.5, 0.75]),
+            np.quantile(X[:, j], [0.25, 0.5, 0.75]),
+            atol=0.15 * X[:, j].std(),
+        )
+    assert np.corrcoef(Z[:, 6], Z[:, 7])[0, 1] > 0.6
+    # Every outcome occurs equally often.
+    times = np.unique(labels, return_counts=True)[1]
+    assert set(times) <= {20} or kind == "survival"
+    again, same = source(6000, random_state=1)
+    np.testing.assert_array_equal(np.asarray(again), Z)
+    np.testing.assert_array_equal(same, labels)
+
+
+@pytest.mark.parametrize("kind", ["numbers", "survival"])
+def test_noise_of_other_outcomes_stays_noise(kind):
+    X, y = _outcomes(kind)
+    order = np.random.default_rng(5).permutation(len(y))
+    counts = [
+        SimulatedSource.from_table(read_table(X[:, 2:], y[order[::step]])).n_relevant
+        for step in (1, -1)
+    ]
+    assert counts == [0, 0]
+    weak = SimulatedSource.from_table(read_table(X, y), strength=0.5)
+    whole = SimulatedSource.from_table(read_table(X, y))
+    np.testing.assert_allclose(weak.keep, whole.keep / 2)
+    strong = SimulatedSource.from_table(read_table(X, y), strength=9)
+    assert np.abs(strong.keep).max() < 1
+
+
+def test_a_category_that_depends_on_a_number_is_drawn_near_it():
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=400)
+    colour = np.where(y + 0.3 * rng.normal(size=400) > 0, "red", "blue")
+    X = pd.DataFrame({"a": rng.normal(size=400), "colour": pd.Categorical(colour)})
+    source = SimulatedSource.from_table(read_table(X, y))
+    assert source.keep[1] > 0.9
+    drawn, labels = source(2000, random_state=0)
+    red = (drawn["colour"] == "red").to_numpy()
+    assert red[labels > 1].mean() > 0.85 > 0.15 > red[labels < -1].mean()
+
+
+@pytest.mark.parametrize("kind", ["classes", "numbers", "survival"])
+def test_weights_of_a_source_are_repeats(kind):
+    """Distributions are those of repeated samples; significance is not repeated."""
+    X, y = _outcomes("numbers" if kind == "classes" else kind, n=80)
+    if kind == "classes":
+        y = (y > 0).astype(int)
+    w = np.random.default_rng(3).integers(0, 4, 80)
+    rows = np.repeat(np.arange(80), w)
+    weighted = SimulatedSource.from_table(read_table(X, y, sample_weight=w))
+    repeated = SimulatedSource.from_table(read_table(X[rows], y[rows]))
+    np.testing.assert_array_equal(weighted.pooled, repeated.pooled)
+    np.testing.assert_allclose(weighted.mixing, repeated.mixing, atol=1e-12)
+    assert weighted.shrinkage == pytest.approx(repeated.shrinkage, abs=1e-12)
+    for one, other in zip(weighted.by_class, repeated.by_class, strict=True):
+        np.testing.assert_array_equal(one, other)
+    if kind != "classes":
+        np.testing.assert_allclose(weighted.scores[rows], repeated.scores, atol=1e-12)
+    assert weighted.n_relevant <= repeated.n_relevant
+    labels = weighted(2 * len(rows), random_state=0)[1]
+    if kind == "classes":
+        share = np.average(y, weights=w)
+        assert np.mean(labels) == pytest.approx(share, abs=0.01)
+    # Weights that are no whole numbers are repeats up to the width of a step.
+    near = SimulatedSource.from_table(read_table(X, y, sample_weight=w * 0.7001))
+    np.testing.assert_allclose(
+        np.quantile(near.pooled, [0.2, 0.5, 0.8], axis=0),
+        np.quantile(repeated.pooled, [0.2, 0.5, 0.8], axis=0),
+        atol=0.25,
+    )

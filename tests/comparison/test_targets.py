@@ -8,8 +8,15 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectKBest, f_regression
 from sklearn.linear_model import Ridge
 
+from veridical import report
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
+from veridical._core.scoring import read_scoring
 from veridical.comparison import compare, sensitivity, truth
+from veridical.comparison.design import Design, read_estimators, read_selectors
+from veridical.comparison.simulation import SimulatedSource
+from veridical.comparison.splits import make_splits
+from veridical.comparison.verdicts import null_pair
 from veridical.datasets import (
     SOURCES,
     make_random_numbers,
@@ -108,11 +115,85 @@ def test_the_truth_of_a_source_is_found(source, selectors):
     assert found.data.kind == SOURCES[source].kind
 
 
-def test_what_needs_classes_says_so():
-    X, y = SOURCES["linear-regression"](60, random_state=0)
-    with pytest.raises(InputError, match="calibrated draws data sets with classes"):
-        compare(NUMBERS, X, y, calibrated=True)
-    with pytest.raises(InputError, match="sensitivity draws data sets with classes"):
-        sensitivity(NUMBERS, X, y)
+def _strong(kind, seed=0):
+    """Twelve features, three of which matter."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(60, 12))
+    signal = X[:, :3].sum(axis=1)
+    if kind == "numbers":
+        return X, signal + rng.normal(size=60)
+    y = np.empty(60, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(60) < 0.7, rng.exponential(np.exp(-signal))
+    return X, y
+
+
+OTHERS = [("numbers", NUMBERS, Ridge()), ("survival", SURVIVAL, CoxRidge())]
+
+
+@pytest.mark.parametrize(("kind", "selectors", "estimator"), OTHERS)
+def test_tests_are_calibrated_on_data_sets_like_these(kind, selectors, estimator):
+    X, y = _strong(kind)
+    options = {"estimator": estimator, "cv": 3, "random_state": 0, "progress": False}
+    found = compare(selectors, X, y, calibrated=20, **options)
+    plain = compare(selectors, X, y, **options)
+    test = found.verdicts["in"].test
+    assert test.calibrated
+    assert test.size.n_simulations == 40
+    assert test.statistic == plain.verdicts["in"].test.statistic
+    assert 1 / 41 <= test.pvalue <= 1
+    assert found.settings["calibrated"] == "on 20 pairs of data sets like the data"
+
+
+@pytest.mark.parametrize(("kind", "selectors", "estimator"), OTHERS)
+def test_neither_of_two_null_blocks_is_better(kind, selectors, estimator):
+    """Blocks are exchangeable: their mean difference is within its error."""
+    table = read_table(*_strong(kind))
+    like = SimulatedSource.from_table(table)
+    assert like.n_relevant > 0
+    design = Design(
+        read_selectors(selectors, 0),
+        read_estimators(estimator, 0),
+        5,
+        ("in",),
+        read_scoring(None, table.target),
+    )
+    splits = make_splits(3, table, 0)
+    gaps = []
+    for number in range(40):
+        pair = null_pair(design, table, splits, like, 0, number)["in"]
+        gaps.append(np.nanmean(pair[0, 0] - pair[1, 0]))
+    error = np.std(gaps, ddof=1) / np.sqrt(len(gaps))
+    assert abs(np.mean(gaps)) < 3 * error
+    assert error > 0
+
+
+@pytest.mark.parametrize(("kind", "selectors", "estimator"), OTHERS)
+def test_sensitivity_of_numbers_and_survival_times(kind, selectors, estimator):
+    X, y = _strong(kind)
+    found = sensitivity(
+        selectors,
+        X,
+        y,
+        estimator=estimator,
+        sample_weight=np.arange(60) % 3 + 1,
+        strengths=(0.0, 1.0),
+        n_sets=4,
+        n_test=200,
+        cv=3,
+        random_state=0,
+    )
+    label = {"numbers": "R²", "survival": "concordance"}[kind]
+    assert label in found.recommendation
+    assert found.n_relevant[0] == 0 < found.n_relevant[1]
+    assert "Samples count as often as their weights say" in found.recipe
+    chance = 0.0 if label == "R²" else 0.5
+    nothing, like = (one.means["truth"][0].value for one in found.sources)
+    assert nothing < chance + 0.1 < like
+    page = report.to_json(found)
+    assert page["scoring"]["label"].startswith(label)
+    assert label in str(report.view(found).sections)
+
+
+def test_the_truth_is_about_one_score():
     with pytest.raises(InputError, match="one; pass one"):
         truth(NUMBERS, "friedman", n_train=50, n_sets=2, scoring=["r2", "mae"])

@@ -5,12 +5,23 @@ import pytest
 from tests.oracles import selection as oracle
 
 from veridical._core.table import Table
-from veridical.criteria import ReliefRelevance
+from veridical._core.targets import Numbers
+from veridical.criteria import (
+    MultiSurfRelevance,
+    RegressionReliefRelevance,
+    ReliefRelevance,
+    relief,
+)
+from veridical.criteria.relief import RegressionMultiSurfRelevance
 from veridical.kernels.distance import (
+    LEVELS,
+    coarse_error,
     error_bound,
     numeric_distance,
+    scale_columns,
     scale_samples,
     sum_pairs,
+    sum_rows,
 )
 from veridical.kernels.relief import Neighbourhood, Samples, find_within
 from veridical.kernels.trainsets import TrainSets
@@ -202,3 +213,76 @@ def test_what_quick_distances_cannot_tell_exact_ones_decide(error):
     for wanted, got in zip(*found, strict=True):
         np.testing.assert_array_equal(got, wanted)
     assert 60 < found[0].weight.size < 60 * 59 / 2
+
+
+def tall_table(n, p, rng, kind):
+    """Return features, the categorical ones, and a target, with ties and copies."""
+    table = rng.normal(size=(n, p))
+    table[:, 1] = rng.integers(0, 3, n)
+    table[:, 2] = 5.0
+    table[n // 2 :: 7] = table[: n // 2 : 7][: len(table[n // 2 :: 7])]
+    categorical = np.zeros(p, dtype=bool)
+    if kind == "mixed":
+        categorical[1] = True
+        table[::9, 3] = np.nan
+    if kind == "outliers":  # coarse distances cannot tell samples apart
+        table[np.arange(p) % n, np.arange(p)] = 1e7
+    y = rng.integers(0, 3, n)
+    return Table.from_arrays(table, categorical, y)
+
+
+@pytest.mark.parametrize("kind", ["plain", "mixed", "outliers"])
+@pytest.mark.parametrize("n_features", [5, 300])
+def test_tiles_give_the_scores_of_all_distances_at_once(kind, n_features, monkeypatch):
+    rng = np.random.default_rng(14)
+    data = tall_table(150, n_features, rng, kind)
+    numbers = data.replace(target=Numbers(rng.normal(size=150)))
+    rows = [np.arange(150), np.arange(100), rng.integers(0, 150, 150)]
+    sets = TrainSets.from_indices(rows, 150)
+    queries = (rng.random((3, 150)) < 0.2) * (sets.counts > 0)
+    cases = [
+        (data, ReliefRelevance(4)),
+        (data, ReliefRelevance(4, queries.astype(float))),
+        (data, MultiSurfRelevance()),
+        (numbers, RegressionReliefRelevance(4)),
+        (numbers, RegressionReliefRelevance(6, decay=2.0)),
+        (numbers, RegressionMultiSurfRelevance()),
+    ]
+    at_once = [relevance.scores(table, sets, 1) for table, relevance in cases]
+    monkeypatch.setattr(relief, "MAX_BYTES", 0)
+    monkeypatch.setattr(relief, "TILE_BYTES", 0)
+    monkeypatch.setattr(relief, "MAX_PAIRS", 150 * 20)
+    monkeypatch.setattr(relief._Relief, "is_tall", True)
+    for n_threads in (1, 2):
+        for (table, relevance), wanted in zip(cases, at_once, strict=True):
+            found = relevance.scores(table, sets, n_threads)
+            np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-13)
+
+
+def test_coarse_distances_stay_within_their_bound():
+    rng = np.random.default_rng(15)
+    table, rows = rng.lognormal(size=(300, 101)), np.arange(300)
+    low, inverse = table.min(axis=0), 1 / np.ptp(table, axis=0)
+    inverse[5] = 0.0  # constant in the training set
+    scaling = low, LEVELS * inverse
+    columns = scale_columns(table, rows, *scaling, 1, np.uint16)
+    D = np.empty((7, 300), dtype=np.float32)
+    sum_rows(scale_samples(table, rows[3:10], *scaling, 1, np.uint16), columns, D)
+    exact = [[numeric_distance(table, i, j, inverse) for j in rows] for i in rows[3:10]]
+    assert 0 < np.abs(D - exact).max() < coarse_error(101)
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("n_features", [3, 700])
+def test_rows_of_distances_are_those_of_pairs(n_features, precision):
+    rng = np.random.default_rng(16)
+    table, rows = rng.normal(size=(130, n_features)), np.arange(130)
+    scaling = table.mean(axis=0), 1 / np.ptp(table, axis=0)
+    columns = scale_columns(table, rows, *scaling, 2, precision)
+    D = np.empty((130, 130), dtype=precision)
+    sum_rows(scale_samples(table, rows, *scaling, 1, precision), columns, D)
+    plain = (np.abs(table[:, None] - table[None]) * scaling[1]).sum(axis=2)
+    bound = error_bound(
+        n_features, columns.largest_size, 2 * columns.largest_size, precision
+    )
+    assert np.abs(D - plain).max() < bound

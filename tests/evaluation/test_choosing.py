@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
+from scipy import stats
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
@@ -31,6 +32,7 @@ from veridical.evaluation.bias_correction import (
     draw_weights,
     find_hopeless,
     first_best,
+    inflate_for_shared_training,
 )
 from veridical.evaluation.choices import find_front
 from veridical.evaluation.choosing import Search
@@ -195,18 +197,46 @@ def test_intervals_stay_in_the_range_and_have_a_width():
     """F14."""
     draws = np.ones(50)
     for kind in ("sampling", "percentile"):
-        one = CorrectedInterval(1.0, 0.0, 20, 0.0, 1.0, draws, 1.0)
+        one = CorrectedInterval(1.0, 0.0, 20, 0.0, 1.0, draws, 1.0, 1.4)
         low, high = one.interval(0.95, kind)
         assert 0.6 < low < high == pytest.approx(1.0)
         narrow = one.interval(0.5, kind)
         assert narrow[0] > low
-    loss = CorrectedInterval(-0.2, 0.05, 20, -np.inf, 0.0, -0.2 * draws, -0.2)
+    loss = CorrectedInterval(-0.2, 0.05, 20, -np.inf, 0.0, -0.2 * draws, -0.2, 1.4)
     low, high = loss.flipped().interval(0.95, "sampling")
     assert 0 < low < 0.2 < high
     with pytest.raises(InputError, match="confidence"):
         one.interval(1.5)
     with pytest.raises(InputError, match="kind='normal'"):
         one.interval(0.95, "normal")
+
+
+def test_intervals_follow_the_distance_from_the_bounds():
+    """With a small error all are the usual interval; far from it they are not."""
+    draws = np.zeros(2)
+    reach = stats.t.ppf(0.975, 999) * 1.4 * 1e-4
+    for low, high in ((0.0, 1.0), (-np.inf, 1.0), (0.0, np.inf), (-np.inf, np.inf)):
+        one = CorrectedInterval(0.6, 1e-4, 1000, low, high, draws, 0.6, 1.4)
+        found = one.interval(0.95, "sampling")
+        np.testing.assert_allclose(found, (0.6 - reach, 0.6 + reach), atol=1e-7)
+    # R² of 0.5 with an error of 0.1: at 0 the error is twice as large.
+    explained = CorrectedInterval(0.0, 0.1, 1000, -np.inf, 1.0, draws, 0.5, 1.0)
+    low, high = explained.interval(0.95, "sampling")
+    factor = np.exp(stats.t.ppf(0.975, 999) * 0.2)
+    assert (low, high) == pytest.approx((1 - factor, 1 - 1 / factor))
+    # The larger of two relative errors counts.
+    assert explained.at_least(0.1, 0.0) is explained
+    assert explained.at_least(0.3, 0.0).standard_error == 0.3
+    few = CorrectedInterval(0.0, 0.1, 6, -np.inf, 1.0, draws, 0.5, 1.0)
+    assert few.interval(0.95, "sampling")[0] < low
+
+
+@pytest.mark.parametrize("n_folds", [2, 5, 10])
+def test_shared_training_samples_widen_as_nadeau_and_bengio_say(n_folds):
+    """Their variance of K folds over that of K independent ones."""
+    n_test, n_train = 100 / n_folds, 100 - 100 / n_folds
+    ratio = (1 / n_folds + n_test / n_train) / (1 / n_folds)
+    assert inflate_for_shared_training(100, n_train) ** 2 == pytest.approx(ratio)
 
 
 # -- the search ------------------------------------------------------------------------

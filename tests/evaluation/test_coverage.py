@@ -22,12 +22,14 @@ from sklearn.svm import SVC
 
 from veridical import estimate, select
 from veridical._core.reading import read_table
+from veridical._core.splits import split_table
 from veridical.evaluation import (
     Bootstrap632,
     CompleteCV,
     CrossValidation,
     Holdout,
     LeaveOut,
+    PurgedKFold,
     RandomSubsampling,
     default_interval,
 )
@@ -41,6 +43,7 @@ from veridical.evaluation.situations import (
     describe_designs,
     find_near,
 )
+from veridical.evaluation.structured import count_folds
 from veridical.evaluation.trust import (
     MEASURED,
     coverage_of,
@@ -239,3 +242,12 @@ def test_a_claim_level_is_at_most_alpha_and_falls_as_rates_rise(rates, alpha):
 
     assert 0 <= level <= alpha
     assert claim_level((rates + 1) / 2, LEVELS, alpha) <= level * (1 + 1e-9)
+
+
+def test_folds_with_samples_left_out_between_them_were_not_measured():
+    purged = split_table(PurgedKFold(10, gap=2), read_table(X, Y), 0)
+    assert count_folds(purged, len(Y)) is None
+    assert not estimate("nb", X, Y, cv=PurgedKFold(10, gap=2), random_state=0).coverage
+    # Folds as a list of training and test rows are folds all the same.
+    splits = [*KFold(10, shuffle=True, random_state=0).split(X)]
+    assert estimate("nb", X, Y, cv=splits, random_state=0).coverage

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.model_selection import cross_val_score
@@ -252,6 +252,7 @@ def test_sparse_is_dense(row, container, data):
     problem = data.draw(
         row.problems(categorical=False, missing=False, wild=wild, max_rows=20)
     )
+    assume(len(problem.y) >= row.min_rows)
     selector = row.make(problem)
     dense = np.where(np.abs(problem.X) < 0.5, 0.0, problem.X)
     matrix = container(dense)
@@ -262,7 +263,7 @@ def test_sparse_is_dense(row, container, data):
     if scores is not None:
         np.testing.assert_array_equal(fitted.scores_, scores)
     half = np.flatnonzero(np.arange(problem.y.size) % 3 != 0)
-    if np.unique(problem.y[half]).size > 1:
+    if np.unique(problem.y[half]).size > 1 and half.size >= row.min_rows:
         sets = [half, np.arange(problem.y.size)]
         for a, b in zip(
             selector.rank_many(matrix, problem.y, sets),

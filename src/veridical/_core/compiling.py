@@ -19,6 +19,7 @@ from numba.core import compiler, event, types
 from veridical._core.progress import add_compiling_time
 
 # numba has no type annotations.
+_compiler: Any = compiler
 _events: Any = event
 _types: Any = types
 
@@ -61,7 +62,7 @@ class _ForPython(compiler.Compiler):
     def define_pipelines(self) -> Any:
         """Leave the wrapper for C out."""
         self.state.flags.no_cfunc_wrapper = True
-        return super().define_pipelines()
+        return _compiler.Compiler.define_pipelines(self)
 
 
 class _ForKernels(compiler.Compiler):
@@ -75,7 +76,7 @@ class _ForKernels(compiler.Compiler):
         """Leave all wrappers out."""
         flags = self.state.flags
         flags.no_cpython_wrapper = flags.no_cfunc_wrapper = True
-        return super().define_pipelines()
+        return _compiler.Compiler.define_pipelines(self)
 
 
 def _compile_apart(kernel: Any, make_inner: Callable[[], Any]) -> Any:

@@ -16,7 +16,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,9 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import BoolArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import show
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 #: Limit where none is given, in bytes.
 DEFAULT_LIMIT = 1 << 30
@@ -300,6 +303,15 @@ class LazyMatrix:
             return np.asarray(dense)
         known = np.append(categories.astype(object), [None])
         return np.asarray(known[np.where(np.isnan(dense), -1, dense).astype(np.intp)])
+
+    def categorical_frame(self) -> pd.DataFrame:
+        """Return the categorical columns, which are in memory, as a data frame."""
+        import pandas as pd
+
+        wanted = np.flatnonzero(self.categorical).tolist()
+        names = [self.columns[j] for j in wanted]
+        found = {name: pd.Categorical(self.column(name)) for name in names}
+        return pd.DataFrame(found, index=range(self.shape[0]))
 
     def drop(self, names: Any) -> LazyMatrix:
         """Leave out columns by their names."""

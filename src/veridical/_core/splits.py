@@ -94,6 +94,15 @@ class Split:
         return bool(learned[self.test].any())
 
 
+def trains_on_the_rest(splits: Sequence[Split]) -> bool:
+    """Return whether every training set holds all rows outside the test set, once."""
+    return all(
+        split.leaves_out
+        or (split.n_train + len(split.test) == split.n_rows and not split.overlaps)
+        for split in splits
+    )
+
+
 def leave_out(fold: IntArray, n_folds: int) -> list[Split]:
     """Leave each fold out once; `fold` is the fold of each row."""
     order = np.argsort(fold, kind="stable").astype(np.intp)

@@ -19,6 +19,7 @@ from veridical._core.scoring import read_scoring
 from veridical._core.seeds import Purpose, root_seed, seed_for, seeded
 from veridical._core.splits import Split, describe_splits, split_table
 from veridical._core.table import Table
+from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import one_line
 from veridical._core.types import (
     BatchLike,
@@ -42,7 +43,7 @@ from veridical.auditing import (
     checks_values,
     nulls,
 )
-from veridical.auditing.codes import check_codes
+from veridical.auditing.codes import check_codes, untested
 from veridical.auditing.decomposing import decompose
 from veridical.auditing.evidence import AuditEvidence, gather_evidence
 from veridical.auditing.knowledge import read_knowledge
@@ -314,9 +315,10 @@ def audit(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress, known,
     )  # fmt: skip
+    about_classes = frozenset[str]()
     if data.kind != "classes":
-        wanted &= OF_ANY_TARGET
-    found, seconds = _run_checks(evidence, wanted)
+        about_classes = wanted - OF_ANY_TARGET
+    found, seconds = _run_checks(evidence, wanted - about_classes)
     findings = sorted(
         (one for one in found if isinstance(one, Finding)),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
@@ -350,7 +352,13 @@ def audit(
         },
         alpha=float(alpha),
         decomposition=decompose(evidence, findings) if checks is None else None,
-        untested=tuple(one for one in found if isinstance(one, Untested)),
+        untested=(
+            *(one for one in found if isinstance(one, Untested)),
+            *(
+                untested(code, "classes", f"the target is {TARGET_NAMES[data.kind]}")
+                for code in sorted(about_classes)
+            ),
+        ),
         seconds=seconds,
     )
 

@@ -106,7 +106,7 @@ def _remove_freedoms(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part
     parts = [_selection(e, choice), choice, _removed(e), overlap, luck]
     honest = _without_telling(e, shown)
     after = None if honest is None else _repeat_if_possible(e, honest)
-    parts.append(_difference("features", now, after, e.alpha))
+    parts.append(part_between("features", now, after, e.alpha))
     if honest is not None and after is not None:
         p, now = honest, after
     duplicates, groups = _find_groups(e)
@@ -114,7 +114,7 @@ def _remove_freedoms(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part
         after = None if found is None else _runs_with(p, _group_folds(e, found))
         if name == "duplicates" and any(one.code == "VD027" for one in shown):
             after = _without_made(e, p)
-        parts.append(_difference(name, now, after, e.alpha))
+        parts.append(part_between(name, now, after, e.alpha))
         now = now if after is None else after
     if e.procedure.table.kind == "classes":
         return [*parts, _order(e, p, now), _batch(e)]
@@ -366,7 +366,7 @@ def _without_made(e: AuditEvidence, p: Audited) -> FloatArray | None:
     return found if found.size else None
 
 
-def _difference(
+def part_between(
     name: str, before: FloatArray, after: FloatArray | None, alpha: float
 ) -> Part:
     """Return how much the score falls, with Welch's interval over the runs."""
@@ -401,7 +401,7 @@ def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
     if z < ORDER_Z:
         return nothing
     splits, _ = blocked_splits(table.y, order, min(10, max(2, len(e.splits))))
-    return _difference("order", now, _runs_with(p, [splits]), e.alpha)
+    return part_between("order", now, _runs_with(p, [splits]), e.alpha)
 
 
 def _batch(e: AuditEvidence) -> Part:

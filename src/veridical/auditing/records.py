@@ -33,7 +33,7 @@ LEVEL = 0.01
 #: if a selector chooses all features in question, and if it chooses only most of them,
 #: so that it did not choose them alone. The first is what a leak on noise looks like;
 #: one in a hundred may be called a note.
-SIGNAL_LEVEL, SIGNAL_LEVEL_OF_MOST = 0.004, 0.02
+SIGNAL_LEVEL, SIGNAL_LEVEL_OF_MOST = 0.004, 0.1
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ class Untested:
     code, title : str
         The finding that was looked for.
     needs : str
-        The argument of `audit` that is missing, such as "batch=".
+        What is missing: an argument of `audit`, such as "batch=", or "classes" where
+        the target is numbers or survival times.
     what : str
         What stays open.
     """

@@ -35,6 +35,7 @@ class AuditRequest(PreparedRequest):
     ignore: tuple[str, ...]
     checks: tuple[str, ...] = ()
     tried: int | None = None
+    removed: int | None = None
 
     def command(self) -> str:
         """Write the command that repeats the request."""
@@ -56,6 +57,8 @@ class AuditRequest(PreparedRequest):
             more += ["--checks", ",".join(self.checks)]
         if self.tried is not None:
             more += ["--tried", self.tried]
+        if self.removed is not None:
+            more += ["--removed", self.removed]
         return self.write_command("audit", *more)
 
 
@@ -134,6 +137,12 @@ def audit(
             "included.",
         ),
     ] = None,
+    removed: Annotated[
+        int | None,
+        options.optional(
+            "N", "How many samples were removed after their predictions were seen."
+        ),
+    ] = None,
     verbose: Annotated[
         bool, options.flag("--verbose", "Print the time of every check on stderr.")
     ] = False,
@@ -172,6 +181,7 @@ def audit(
         ignore=tuple(options.split_commas(ignore)),
         checks=tuple(options.split_commas(checks)),
         tried=tried,
+        removed=removed,
     )
     options.read_scores(scoring)
     if data is None:
@@ -285,6 +295,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             ignore=request.ignore,
             checks=request.checks or None,
             n_tried=request.tried,
+            n_removed=request.removed,
             random_state=request.seed,
             n_jobs=jobs,
             name=name,

@@ -65,6 +65,8 @@ def discover(
     numbers: options.Numbers = False,
     time: options.Time = None,
     event: options.Event = None,
+    memory_limit: options.MemoryLimit = None,
+    layer: options.Layer = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -138,6 +140,7 @@ def discover(
     common = options.begin(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
+        memory_limit=memory_limit, layer=layer,
     )  # fmt: skip
     options.check_choice("--claim", claim, CLAIMS)
     options.check_choice("--method", method, TEST_METHODS)
@@ -199,14 +202,19 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
 def _take_column(X: Any, column: str) -> tuple[Any, Any]:
     """Return a column and the table without it."""
     from veridical._core.errors import InputError
+    from veridical._core.lazy import is_lazy
     from veridical._core.text import did_you_mean, listed
 
     known = [str(name) for name in getattr(X, "columns", ())]
+    if is_lazy(X):
+        known = [*known, *X.beside]
     if column not in known:
         raise InputError(
             f"--strata {column}: there is no such column{did_you_mean(column, known)} "
             f"The columns are {listed(known)}."
         )
+    if is_lazy(X):
+        return X.column(column), X.drop([column])
     place = known.index(column)
     kept = [i for i in range(len(known)) if i != place]
     return X.iloc[:, place].to_numpy(), X.iloc[:, kept]

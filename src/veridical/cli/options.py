@@ -86,6 +86,17 @@ Event = Annotated[
         "(0); needs --time.",
     ),
 ]
+MemoryLimit = Annotated[
+    str | None,
+    optional(
+        "SIZE",
+        "Memory for the data, such as 2GB: parquet, HDF5 and zarr files are read by "
+        "blocks of columns.",
+    ),
+]
+Layer = Annotated[
+    str | None, optional("NAME", "Of an AnnData file, the layer to read instead of X.")
+]
 Impute = Annotated[
     str | None,
     optional(
@@ -312,6 +323,8 @@ def begin(
     numbers: bool = False,
     time: str | None = None,
     event: str | None = None,
+    memory_limit: str | None = None,
+    layer: str | None = None,
 ) -> dict[str, Any]:
     """Check the options that all verbs have; return the fields of a `Request`."""
     console.set_quiet(quiet)
@@ -323,6 +336,7 @@ def begin(
         *(("--groups", column) for column in groups or ()),
         ("--weights", weights),
     ]
+    named += [("--memory-limit", memory_limit), ("--layer", layer)]
     named += [("--header", header), ("--classes", "" if classes else None)]
     _refuse_without_data(verb, data, named)
     check_numbers(seed, jobs)
@@ -337,6 +351,8 @@ def begin(
         "numbers": numbers,
         "time": time,
         "event": event,
+        "memory_limit": memory_limit,
+        "layer": layer,
         "seed": seed,
     }
 

@@ -44,6 +44,10 @@ class Request:
         Whether every number of the target is a class, or a number to predict.
     time, event : str or None
         The columns with survival times, and whether the event was seen.
+    memory_limit : str or None
+        Memory of data that are read by blocks, such as "2GB".
+    layer : str or None
+        Of AnnData, the layer to read.
     seed : int
         Seed of everything random.
     """
@@ -59,6 +63,8 @@ class Request:
     numbers: bool = False
     time: str | None = None
     event: str | None = None
+    memory_limit: str | None = None
+    layer: str | None = None
     structure: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @abstractmethod
@@ -83,6 +89,10 @@ class Request:
         words += ["--classes"] * self.classes + ["--numbers"] * self.numbers
         if self.time is not None and self.event is not None:
             words += ["--time", self.time, "--event", self.event]
+        if self.memory_limit is not None:
+            words += ["--memory-limit", self.memory_limit]
+        if self.layer is not None:
+            words += ["--layer", self.layer]
         return shlex.join([*words, *map(str, options), "--seed", str(self.seed)])
 
     def read_data(
@@ -100,6 +110,7 @@ class Request:
             self.data, self.target, self.drop, header=self.header, strict=True,
             groups=self.groups, weights=self.weights, structure=self.structure,
             time=self.time, event=self.event,
+            memory_limit=self.memory_limit, layer=self.layer,
         )  # fmt: skip
         return X, self.read_outcome(y, name), name
 
@@ -289,6 +300,8 @@ def read_data(
     structure: dict[str, Any] | None = None,
     time: str | None = None,
     event: str | None = None,
+    memory_limit: str | None = None,
+    layer: str | None = None,
 ) -> tuple[Any, Any, str]:
     """Read a file, or a data set by its name.
 
@@ -310,6 +323,8 @@ def read_data(
         The column of weights.
     time, event : str, optional
         The columns of a survival time.
+    memory_limit, layer : str, optional
+        As in `veridical.datasets.read`.
     structure : dict, optional
         Takes up groups and weights, given or recognised; without it, samples that look
         like those of one subject are only noted.
@@ -331,13 +346,15 @@ def read_data(
     """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        X, y, name = _read(data, target, header, time, event)
+        X, y, name = _read(data, target, header, time, event, memory_limit, layer)
+    from veridical._core.lazy import is_lazy
     from veridical.cli.structure import find_subjects, identifiers_of, take_structure
 
-    whole = X
+    # Of data that are read by blocks, categories alone are in memory.
+    whole = X.categorical_frame() if is_lazy(X) else X
     used: tuple[str, ...] = ()
     if structure is not None:
-        X, found_in, used = take_structure(X, groups, weights, name, y)
+        X, found_in, used = take_structure(X, groups, weights, name, y, whole)
         structure |= found_in
     X, dropped = _without(X, list(drop), target, used)
     found = identifiers_of(whole, y)
@@ -352,7 +369,10 @@ def read_data(
             "them together, as groups.",
             stacklevel=2,
         )
-    _tell_identifiers(whole, {c: k for c, k in found.items() if c in X}, name, strict)
+    left = set(getattr(X, "columns", ()))
+    _tell_identifiers(
+        whole, {c: k for c, k in found.items() if c in left}, name, strict
+    )
     return X, y, name
 
 
@@ -479,6 +499,8 @@ def _read(
     header: bool | None,
     time: str | None = None,
     event: str | None = None,
+    memory_limit: str | None = None,
+    layer: str | None = None,
 ) -> tuple[Any, Any, str]:
     from veridical._core.errors import InputError
     from veridical.datasets import EMBEDDED, available, load, read
@@ -487,7 +509,10 @@ def _read(
 
     text = str(data)
     if data.expanduser().exists():
-        found = read(data, target, header=header, time=time, event=event)
+        found = read(
+            data, target, header=header, time=time, event=event,
+            memory_limit=memory_limit, layer=layer,
+        )  # fmt: skip
         return *found, data.name
     if not (text.startswith("openml:") or text in available()):
         raise InputError(_not_found(data))
@@ -496,7 +521,13 @@ def _read(
         path, own = place
         own = own if target is None and time is None else target
         return *read(path, own, header=header, time=time, event=event), text
-    for option, given in (("--target", target), ("--header", header), ("--time", time)):
+    for option, given in (
+        ("--target", target),
+        ("--header", header),
+        ("--time", time),
+        ("--memory-limit", memory_limit),
+        ("--layer", layer),
+    ):
         if given is not None:
             raise InputError(
                 f"{option} is for files; {text} has its own target and names. Leave "
@@ -543,7 +574,7 @@ def _without(
     kept = [name not in dropped for name in known]
     if not any(kept):
         raise InputError("--drop leaves out all columns; keep at least one.")
-    return X.loc[:, kept], dropped
+    return (X.loc[:, kept] if hasattr(X, "loc") else X.drop(dropped)), dropped
 
 
 def _not_found(data: Path) -> str:

@@ -59,6 +59,8 @@ def select(
     numbers: options.Numbers = False,
     time: options.Time = None,
     event: options.Event = None,
+    memory_limit: options.MemoryLimit = None,
+    layer: options.Layer = None,
     impute: options.Impute = None,
     scale: options.Rescale = None,
     encode: options.Encode = None,
@@ -108,6 +110,7 @@ def select(
     common = options.begin(
         "select", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
+        memory_limit=memory_limit, layer=layer,
     )  # fmt: skip
     options.check_validation("select", data, validate, cv)
     cv = CV if cv is None else cv

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.errors import InputError
+from veridical._core.lazy import is_lazy
 from veridical._core.text import did_you_mean, listed
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
@@ -23,7 +24,12 @@ NONE = "none"
 
 
 def take_structure(
-    X: Any, groups: Sequence[str], weights: str | None, name: str, y: Any = None
+    X: Any,
+    groups: Sequence[str],
+    weights: str | None,
+    name: str,
+    y: Any = None,
+    whole: Any = None,
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
     """Take groups and weights out of the columns of a table.
 
@@ -37,6 +43,8 @@ def take_structure(
         Name of the table in messages.
     y : array of shape (n_samples,), optional
         The target; with it, groups are recognised where none are given.
+    whole : data frame, optional
+        The columns in which they are recognised, where not all are in memory.
 
     Returns
     -------
@@ -61,12 +69,12 @@ def take_structure(
         _check_column(X, option, column, name)
     used: tuple[str, ...] = tuple(column for _, column in wanted)
     if named:
-        columns = [_read_groups(X[column], column, name) for column in named]
+        columns = [_read_groups(_series(X, column), column, name) for column in named]
         structure["groups"] = (
             columns[0] if len(columns) == 1 else _side_by_side(columns)
         )
     elif not groups and y is not None:
-        found = find_subjects(X, y, name)
+        found = find_subjects(X if whole is None else whole, y, name)
         if found is not None:
             column, labels, said = found
             structure["groups"] = labels
@@ -78,12 +86,19 @@ def take_structure(
                 stacklevel=4,
             )
     if weights is not None:
-        structure["sample_weight"] = X[weights].to_numpy()
+        structure["sample_weight"] = _series(X, weights).to_numpy()
+    if is_lazy(X):
+        return X.drop(used), structure, used
     return (X.drop(columns=list(used)) if used else X), structure, used
 
 
+def _series(X: Any, column: str) -> Any:
+    """Return a column, also of data that are read by blocks."""
+    return pd.Series(X.column(column)) if is_lazy(X) else X[column]
+
+
 def _check_column(X: Any, option: str, column: str, name: str) -> None:
-    known = [str(one) for one in getattr(X, "columns", ())]
+    known = [str(one) for one in (*getattr(X, "columns", ()), *_beside(X))]
     if not known:
         raise InputError(
             f"{option} {column} names a column, but the columns of {name} have no "
@@ -95,6 +110,11 @@ def _check_column(X: Any, option: str, column: str, name: str) -> None:
             f"{did_you_mean(column, known)} The columns are {listed(known)}; the "
             "target cannot be one of them."
         )
+
+
+def _beside(X: Any) -> tuple[str, ...]:
+    """Return columns that are no features, such as those of obs in AnnData."""
+    return tuple(X.beside) if is_lazy(X) else ()
 
 
 def _read_groups(values: Any, column: str, name: str) -> Any:

@@ -18,7 +18,6 @@ from veridical._core.repeating import repeatable
 from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import did_you_mean, listed, listing
 from veridical._core.types import (
     BatchLike,
@@ -158,8 +157,7 @@ def compare(
         Take p-values and intervals from a measured null: 100 data sets like these, or
         the given number, on which each selector is compared with itself on two blocks
         of features drawn from the same distribution. For two selectors it takes as long
-        as 200 comparisons; more pairs need more null data sets, and get them. For
-        classes only.
+        as 200 comparisons; more pairs need more null data sets, and get them.
     rope : float, default=0.01
         Region of practical equivalence of "bayesian-correlated-t": true differences up
         to this count as none.
@@ -342,12 +340,7 @@ def _other_scores(scores: tuple[Score, ...]) -> tuple[Score, ...]:
 
 
 def _refuse_other_nulls(data: Table) -> None:
-    """Raise if data sets like these cannot be drawn: they can for classes."""
-    if data.kind != "classes":
-        raise InputError(
-            f"calibrated draws data sets with classes, but the target is "
-            f"{TARGET_NAMES[data.kind]}; use calibrated=False."
-        )
+    """Raise if data sets like these cannot be drawn."""
     if data.blocks is not None:
         raise InputError(
             "calibrated draws data sets without batches and covariates; leave it out, "

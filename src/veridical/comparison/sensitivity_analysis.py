@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal
 
 from veridical._core.errors import InputError
-from veridical._core.numbers import number, percent, pvalue
+from veridical._core.numbers import pvalue
 from veridical._core.progress import ProgressLike
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed
-from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import listing
 from veridical._core.types import (
     CVLike,
@@ -20,6 +19,7 @@ from veridical._core.types import (
     MatrixLike,
     RandomStateLike,
     SelectorLike,
+    WeightsLike,
 )
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
@@ -40,6 +40,23 @@ RECIPE = (
     "those of the data, and samples of one group are correlated as observed. "
     "Interactions between features are left out."
 )
+#: The same for numbers and survival times.
+RECIPE_OF_SCORES = (
+    "Sources have as many samples and features as the data, and its outcomes. Values "
+    "are drawn from those observed, missing ones with their share. A feature whose "
+    "normal scores are correlated with the outcome (the normal scores of numbers, or "
+    "of the quantiles that censored times are expected to have; false discovery rate "
+    "10 %) keeps strength · sqrt(1 − 1/F) of its correlation; all other features carry "
+    "no information. Numeric features are correlated as observed without what the "
+    "outcome explains, shrunk towards independence (Schäfer & Strimmer 2005). Groups "
+    "are those of the data, and samples of one group are correlated as observed. "
+    "Relations that are not monotone, and interactions, are left out."
+)
+#: What is added where samples have weights.
+RECIPE_OF_WEIGHTS = (
+    " Samples count as often as their weights say in all of this; data sets that are "
+    "drawn have no weights."
+)
 
 
 @repeatable
@@ -51,6 +68,7 @@ def sensitivity(
     estimator: EstimatorLike | Sequence[EstimatorLike] | None = None,
     n_features_to_select: int | float | Literal["auto"] = "auto",
     groups: GroupsLike = None,
+    sample_weight: WeightsLike = None,
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
@@ -73,9 +91,11 @@ def sensitivity(
     ----------
     selectors : sequence of selectors, or mapping of display name to selector
         Exactly two, as in `compare`.
-    X, y, estimator, n_features_to_select, groups, cv, test, alpha, name
-        As in `compare`. Data sets drawn from a source have the groups of the data, and
-        samples of one group resemble each other as observed.
+    X, y, estimator, n_features_to_select, groups, sample_weight, cv, test, alpha, name
+        As in `compare`; y may be classes, numbers or survival times. Data sets drawn
+        from a source have the groups of the data, and samples of one group resemble
+        each other as observed. They have no weights, but the values that a source draws
+        occur as often as the weights of the data say.
     strengths : sequence of float, default=(0.5, 1.0, 1.5)
         One source for each: factor of the strength found in the data, which is an
         estimate, and on which the results of IN and OUT depend.
@@ -104,9 +124,10 @@ def sensitivity(
 
     Notes
     -----
-    A source keeps the number of samples and features, class shares, marginal
-    distributions, missing values, shrunken differences between classes and shrunken
-    correlations within them; it has no interactions. `Sensitivity.recipe` has the full
+    A source keeps the number of samples and features, class shares (or the numbers or
+    survival times themselves), marginal distributions, missing values, shrunken
+    relations with the outcome and shrunken correlations of features given the outcome;
+    it has no interactions. `Sensitivity.recipe` has the full
     description. Where the accuracies on the source at strength 1 are far from those
     observed, it does not resemble the data, and its verdict says little.
 
@@ -141,13 +162,9 @@ def sensitivity(
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
     root = root_seed(random_state)
-    _, data = read_learners(estimator, X, y, root, groups=groups)
-    if data.kind != "classes":
-        raise InputError(
-            "sensitivity draws data sets with classes, but the target is "
-            f"{TARGET_NAMES[data.kind]}; use truth() with a source of that kind, such "
-            "as 'linear-regression' or 'survival'."
-        )
+    _, data = read_learners(
+        estimator, X, y, root, groups=groups, sample_weight=sample_weight
+    )
     make_pair(selectors, root)
     common: dict[str, Any] = {
         "estimator": estimator,
@@ -182,7 +199,8 @@ def sensitivity(
         n_relevant=tuple(relevant),
         sources=tuple(found),
         recommendation=_recommend(observed, strengths, found),
-        recipe=RECIPE,
+        recipe=(RECIPE if data.kind == "classes" else RECIPE_OF_SCORES)
+        + RECIPE_OF_WEIGHTS * (data.weights is not None),
         settings={
             **observed.settings,
             "strengths": ", ".join(f"{strength:g}" for strength in strengths),
@@ -228,7 +246,7 @@ def _recommend(
     elif better == {"out"}:
         advice = (
             "OUT finds the truth about this pair more often on data like these, so it "
-            "may help to pick features; its accuracies remain optimistic, and a claim "
+            "may help to pick features; its scores remain optimistic, and a claim "
             "still rests on IN."
         )
     elif better == {"same"}:
@@ -250,8 +268,8 @@ def _truth(record: Comparison) -> str:
     if verdict.winner == "draw":
         return "neither selector is shown to be truly better"
     better = record.pairs["truth"][0].better
-    gap = number(100 * abs(verdict.mean_difference))
-    return f"{better} is truly better, by {gap} points"
+    gap = record.scoring.write_gap(abs(verdict.mean_difference), signed=False)
+    return f"{better} is truly better, by {gap}"
 
 
 def _counts(record: Comparison) -> str:
@@ -266,15 +284,16 @@ def _counts(record: Comparison) -> str:
 
 
 def _on_source(record: Comparison, strength: float, observed: Comparison) -> str:
+    info = record.scoring
     like = listing(
-        f"{percent(record.accuracy['in'][i].mean())} for {name} "
-        f"(observed {percent(observed.accuracy['in'][i].mean())})"
+        f"{info.write(record.means['in'][i].value)} for {name} "
+        f"(observed {info.write(observed.means['in'][i].value)})"
         for i, name in enumerate(record.names)
     )
+    what = "Accuracies" if info.is_accuracy else f"Values of {info.full_label}"
     return (
         f"On a source like these data (strength {strength:g}) {_truth(record)}; "
-        f"{_counts(record)}. Accuracies under IN on this source and on the data: "
-        f"{like}."
+        f"{_counts(record)}. {what} under IN on this source and on the data: {like}."
     )
 
 

@@ -20,11 +20,25 @@ their squares (a difference in spread), is significant at a false discovery rate
 larger of the two, ``keep = strength · sqrt(1 − 1/F)``; for χ², F is χ² over its degrees
 of freedom. All other features carry no information.
 
+**Numbers and survival times** have no classes. Each sample has an outcome score z: the
+normal score of its number, or of the expected quantile of its time, which accounts for
+censoring. A numeric feature that is correlated with z (of normal scores; F of a
+straight line, the same false discovery rate) is drawn as ``keep · z + sqrt(1 − keep²) ·
+noise`` on the scale of normal scores, where ``keep = strength · r · sqrt(1 − 1/F)``; so
+relations are monotone. The noise is correlated as the residuals are. A categorical
+feature whose mean z differ is drawn, with probability `keep`, from the tenth of the
+samples nearest in z. Data sets have the outcomes of the data.
+
+**Weights**: the source is that of samples repeated as often as their weights say, but
+what differs significantly is decided on the samples themselves. Data sets that are
+drawn have no weights.
+
 | symbol | meaning                                                  | shape  |
 |--------|----------------------------------------------------------|--------|
 | Z      | normal scores within the classes, standardized           | (n, p) |
 | λ      | shrinkage of the correlations, in [0, 1]                 |        |
 | u      | quantile of a drawn value in its distribution, in (0, 1) | (n, p) |
+| z      | outcome score of numbers and survival times              | (n,)   |
 """
 
 from __future__ import annotations
@@ -33,7 +47,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import chdtrc, fdtrc, ndtr, ndtri
 from scipy.stats import rankdata
@@ -42,12 +55,16 @@ from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
+from veridical._core.targets import Survival, Target
+from veridical.criteria.survival import expected_quantiles
 from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Allowed false discovery rate of the features that differ between classes.
 FALSE_DISCOVERIES = 0.1
 #: Numbers in a dense copy of the data; with more an error is raised.
 LARGEST = 100_000_000
+#: Largest correlation of a drawn feature with the outcome score.
+_LARGEST_SLOPE = 0.995
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +87,11 @@ class SimulatedSource:
         Correlation of two samples of one group, of each feature; 0 without groups.
     keep : array of shape (p,)
         Probability of drawing from the values of the own class; 0 for a feature without
-        information.
+        information. Without classes, the correlation with z, which may be negative.
+    copies : int array
+        Samples of the data, each as often as its weight says.
+    scores : array of shape (n,), optional
+        z; None for classes.
     """
 
     data: Table
@@ -80,6 +101,8 @@ class SimulatedSource:
     shrinkage: float
     keep: FloatArray
     shared: FloatArray
+    copies: IntArray
+    scores: FloatArray | None = None
 
     @classmethod
     def from_table(cls, data: Table, strength: float = 1.0) -> SimulatedSource:
@@ -102,20 +125,35 @@ class SimulatedSource:
             )
         dense = data.values.toarray() if sparse.issparse(data.values) else data.values
         values = np.asarray(dense, dtype=np.float64)
-        codes = data.as_classes.by_appearance
-        mixing = _scores_within(values, codes, data.categorical)
-        with np.errstate(invalid="ignore"):
-            by_class = tuple(
-                np.sort(values[codes == c], axis=0) for c in np.unique(codes)
-            )
+        copies, units, groups = np.arange(n), data.groups, data.groups
+        if data.weights is not None:
+            copies = _repeat(data.weights)
+            units = copies if groups is None else groups[copies]
+            groups = None if groups is None else groups[copies]
+            values = values[copies]
+        categorical, by_class = data.categorical, []
+        if data.kind == "classes":
+            z, codes = None, data.as_classes.by_appearance[copies]
+            mixing = _scores_within(values, codes, categorical)
+            keep = _keep(values, codes, categorical, units)
+            keep = np.minimum(1.0, strength * keep)
+            for c in range(data.n_classes):
+                by_class.append(np.sort(values[codes == c], axis=0))
+        else:
+            z = outcome_scores(data.target, data.weights)
+            mixing = _residual_scores(values, z[copies], categorical)
+            keep = strength * _slopes(values, z[copies], categorical, units)
+            keep = np.clip(keep, -_LARGEST_SLOPE, _LARGEST_SLOPE)
         return cls(
             data=data,
             pooled=np.sort(values, axis=0),
-            by_class=by_class,
+            by_class=tuple(by_class),
             mixing=mixing,
             shrinkage=_shrinkage(mixing),
-            keep=np.minimum(1.0, strength * _keep(values, data)),
-            shared=_correlation_in_groups(mixing, data.groups),
+            keep=keep,
+            shared=_correlation_in_groups(mixing, groups),
+            copies=copies,
+            scores=z,
         )
 
     @property
@@ -130,8 +168,8 @@ class SimulatedSource:
 
     @property
     def n_relevant(self) -> int:
-        """Number of features that differ between classes."""
-        return int((self.keep > 0).sum())
+        """Number of features that depend on the outcome."""
+        return int((self.keep != 0).sum())
 
     def __call__(self, n_samples: int, random_state: Any = None) -> tuple[Any, Any]:
         """Draw a data set.
@@ -139,40 +177,60 @@ class SimulatedSource:
         Parameters
         ----------
         n_samples : int
-            Number of samples; the classes have the shares of the data.
+            Number of samples; the classes have the shares of the data, and other
+            outcomes occur as often as in the data.
         random_state : int or None
             Decides what is drawn.
         """
         rng = as_generator(random_state)
         groups = self.groups if n_samples == self.data.n_samples else None
-        if groups is None:
-            codes = rng.permutation(self._classes(n_samples))
+        if groups is not None:
+            rows = np.arange(n_samples)
+        elif self.scores is None:
+            rows = rng.permutation(self._rows_of_classes(n_samples))
         else:
-            codes = self.data.as_classes.by_appearance
-        drawn = self.draw(codes, rng, groups)
+            n_whole, n_more = divmod(n_samples, len(self.copies))
+            more = rng.permutation(self.copies)[:n_more]
+            rows = rng.permutation(np.append(np.tile(self.copies, n_whole), more))
+        drawn = self.draw(rows, rng, groups)
         like = replace(self.data.features, values=drawn)
-        return like.frame(), self._labels()[codes]
+        return like.frame(), self.data.labels[rows]
 
     def draw(
-        self, codes: IntArray, rng: np.random.Generator, groups: IntArray | None = None
+        self, rows: IntArray, rng: np.random.Generator, groups: IntArray | None = None
     ) -> FloatArray:
-        """Draw the features of samples whose classes are given.
+        """Draw the features of samples whose outcomes are given.
 
         Parameters
         ----------
-        codes : int array of shape (n_samples,)
-            Their classes.
+        rows : int array of shape (n_samples,)
+            Samples of the data that have these outcomes.
         rng : numpy Generator
             Random number generator.
         groups : int array of shape (n_samples,), optional
             Their groups, from 0 on.
         """
-        n, p = codes.size, self.keep.size
-        u = self._places(n, rng, groups)
+        n, p = rows.size, self.keep.size
+        if self.scores is None:
+            codes = self.data.as_classes.by_appearance[rows]
+            result = self._draw_by_class(codes, rng, groups)
+        else:
+            result = self._draw_by_score(self.scores[rows], rng, groups)
+        absent = np.isnan(self.pooled).mean(axis=0)
+        if absent.any():
+            result[rng.random((n, p)) < absent] = np.nan
+        return result
+
+    def _draw_by_class(
+        self, codes: IntArray, rng: np.random.Generator, groups: IntArray | None
+    ) -> FloatArray:
+        u = np.asarray(ndtr(self._noise(codes.size, rng, groups)))
         result = _quantiles(self.pooled, u)
         relevant = np.flatnonzero(self.keep)
         for c, values in enumerate(self.by_class):
             rows = np.flatnonzero(codes == c)
+            if not len(values):  # a class without weight
+                continue
             if groups is None:
                 chance = rng.random((rows.size, relevant.size))
             else:  # the same for all samples of a group
@@ -183,20 +241,34 @@ class SimulatedSource:
             own &= ~np.isnan(inside)
             where = np.ix_(rows, relevant)
             result[where] = np.where(own, inside, result[where])
-        absent = np.isnan(self.pooled).mean(axis=0)
-        if absent.any():
-            result[rng.random((n, p)) < absent] = np.nan
         return result
 
-    def _places(
+    def _draw_by_score(
+        self, z: FloatArray, rng: np.random.Generator, groups: IntArray | None
+    ) -> FloatArray:
+        assert self.scores is not None
+        categorical = self.data.categorical
+        slope = np.where(categorical, 0.0, self.keep)
+        noise = self._noise(z.size, rng, groups)
+        normal = slope * z[:, None] + np.sqrt(1 - slope**2) * noise
+        result = _quantiles(self.pooled, np.asarray(ndtr(normal)))
+        values = self.data.values
+        for j in np.flatnonzero(categorical & (self.keep != 0)):
+            near = self.copies[_near_rows(self.scores[self.copies], z, rng)]
+            own = np.asarray(values[near, j], dtype=np.float64).reshape(-1)
+            use = (rng.random(z.size) < self.keep[j]) & ~np.isnan(own)
+            result[use, j] = own[use]
+        return result
+
+    def _noise(
         self, n: int, rng: np.random.Generator, groups: IntArray | None
     ) -> FloatArray:
-        """Draw u: uniform, and correlated as the features and the groups are."""
+        """Draw normal scores, correlated as the features and the groups are."""
         normal = self._normal(n, rng)
         if groups is not None:
             common = self._normal(int(groups.max()) + 1, rng)[groups]
             normal = np.sqrt(self.shared) * common + np.sqrt(1 - self.shared) * normal
-        return np.asarray(ndtr(normal))
+        return normal
 
     def _normal(self, n: int, rng: np.random.Generator) -> FloatArray:
         """Draw normal scores, correlated as the numeric features are."""
@@ -206,25 +278,24 @@ class SimulatedSource:
         shared = np.where(varies, 1 - self.shrinkage, 0.0)
         return np.asarray(np.sqrt(shared) * mixed + np.sqrt(1 - shared) * noise)
 
-    def _classes(self, n_samples: int) -> IntArray:
-        """Divide samples among the classes, by the largest remainders.
+    def _rows_of_classes(self, n_samples: int) -> IntArray:
+        """Divide samples among the classes, by the largest remainders; give rows.
 
-        Every class gets at least one sample, if there are that many.
+        A class stands for its first sample. Every class gets at least one sample, if
+        there are that many.
         """
-        counts = np.bincount(self.data.as_classes.by_appearance)
+        codes = self.data.as_classes.by_appearance
+        counts = np.bincount(codes[self.copies], minlength=self.data.n_classes)
         exact = counts / counts.sum() * n_samples
         given = np.floor(exact).astype(np.intp)
         rest = np.argsort(-(exact - given), kind="stable")[: n_samples - given.sum()]
         given[rest] += 1
-        for c in np.flatnonzero(given == 0):
+        for c in np.flatnonzero((given == 0) & (counts > 0)):
             if given.max() > 1:
                 given[given.argmax()] -= 1
                 given[c] = 1
-        return np.repeat(np.arange(counts.size), given)
-
-    def _labels(self) -> NDArray[Any]:
-        first = np.unique(self.data.as_classes.by_appearance, return_index=True)[1]
-        return self.data.labels[first]
+        first = np.unique(codes, return_index=True)[1]
+        return np.repeat(first, given)
 
 
 def _quantiles(ordered: FloatArray, u: FloatArray) -> FloatArray:
@@ -234,7 +305,119 @@ def _quantiles(ordered: FloatArray, u: FloatArray) -> FloatArray:
     return np.asarray(ordered[place, np.arange(ordered.shape[1])])
 
 
+def _near_rows(scores: FloatArray, z: FloatArray, rng: np.random.Generator) -> IntArray:
+    """Draw for each z a sample among the tenth of all whose scores are nearest."""
+    order = np.argsort(scores, kind="stable")
+    reach = max(1, len(scores) // 20)
+    place = np.searchsorted(scores[order], z) + rng.integers(-reach, reach + 1, z.size)
+    return order[np.clip(place, 0, len(scores) - 1)]
+
+
 # -- estimates -----------------------------------------------------------------------
+
+
+def _repeat(weights: FloatArray) -> IntArray:
+    """Return rows as often as their weights say.
+
+    Other weights than whole numbers are represented by four times as many rows as there
+    are samples, at equal steps of the cumulative weight.
+    """
+    if (weights == np.rint(weights)).all():
+        return np.repeat(np.arange(len(weights)), weights.astype(np.intp))
+    n_rows = 4 * len(weights)
+    steps = (np.arange(n_rows) + 0.5) / n_rows * weights.sum()
+    return np.searchsorted(np.cumsum(weights), steps, side="right")
+
+
+def outcome_scores(target: Target, weights: FloatArray | None = None) -> FloatArray:
+    """Return z: normal scores of numbers, or of expected quantiles of times.
+
+    The score of a survival time is larger, the later the event is expected.
+
+    Parameters
+    ----------
+    target : Numbers or Survival
+        The outcomes.
+    weights : array of shape (n,), optional
+        How often each sample counts.
+    """
+    counts = np.ones(len(target)) if weights is None else weights
+    if isinstance(target, Survival):
+        quantile = expected_quantiles(target, counts)
+    else:
+        values, place = np.unique(target.labels, return_inverse=True)
+        at = np.bincount(place, counts, minlength=values.size)
+        quantile = ((np.cumsum(at) - at / 2) / at.sum())[place]
+    # A sample of weight 0 may lie beyond all others.
+    least = 0.5 / max(len(target), counts.sum())
+    z = ndtri(np.clip(quantile, least, 1 - least))
+    z = z - z @ counts / counts.sum()
+    spread = np.sqrt(z**2 @ counts / counts.sum())
+    return np.asarray(z / spread if spread > 0 else z)
+
+
+def _residual_scores(
+    values: FloatArray, z: FloatArray, categorical: BoolArray
+) -> FloatArray:
+    """Compute Z without what z explains, scaled to a sum of squares of 1."""
+    Z = _normal_scores(values)
+    Z = Z - Z.mean(axis=0)
+    Z = Z - np.outer(z, z @ Z) / max(float(z @ z), 1e-300)
+    Z[:, categorical] = 0.0
+    norm = np.sqrt((Z**2).sum(axis=0))
+    return np.asarray(Z / np.where(norm > 1e-12, norm, 1.0))
+
+
+def _slopes(
+    values: FloatArray, z: FloatArray, categorical: BoolArray, units: IntArray | None
+) -> FloatArray:
+    """Compute `keep` at strength 1: 0 for features that do not depend on the outcome.
+
+    It is the correlation of normal scores with z, shrunk; of a categorical feature a
+    probability. With units, both are decided on their means.
+    """
+    p = values.shape[1]
+    ratio, pvalue, size = np.zeros(p), np.ones(p), np.zeros(p)
+    numeric = np.flatnonzero(~categorical)
+    if numeric.size:
+        Z, outcome = _normal_scores(values[:, numeric]), z
+        whole = _correlations(Z, z)
+        if units is not None:
+            both = _means_of_units(np.column_stack([Z, z]), units)
+            Z, outcome = both[:, :-1], both[:, -1]
+        r2, df = np.minimum(_correlations(Z, outcome) ** 2, 1 - 1e-15), len(Z) - 2
+        ratio[numeric] = r2 / (1 - r2) * max(df, 1)
+        pvalue[numeric] = fdtrc(1, max(df, 1), ratio[numeric])
+        size[numeric] = whole
+    one_of_each = np.arange(len(z))
+    if units is not None:
+        one_of_each = np.unique(units, return_index=True)[1]
+    for j in np.flatnonzero(categorical):
+        feature = values[one_of_each, j]
+        known = ~np.isnan(feature)
+        codes = np.unique(feature[known], return_inverse=True)[1]
+        n_codes = int(codes.max(initial=0)) + 1
+        if n_codes < 2 or len(codes) <= n_codes:
+            continue
+        scores = z[one_of_each][known][:, None]
+        ratio[j] = _f_statistics(scores, codes, n_codes)[0]
+        pvalue[j] = fdtrc(n_codes - 1, len(codes) - n_codes, ratio[j])
+        size[j] = 1.0
+    depends = _benjamini_hochberg(pvalue) & (ratio > 1)
+    shrunk = np.sqrt(np.maximum(0.0, 1 - 1 / np.where(depends, ratio, 1.0)))
+    return np.where(depends, size * shrunk, 0.0)
+
+
+def _correlations(Z: FloatArray, z: FloatArray) -> FloatArray:
+    """Compute the correlation of every column with z; 0 where one is constant."""
+    Z, z = Z - Z.mean(axis=0), z - z.mean()
+    norm = np.sqrt((Z**2).sum(axis=0) * (z @ z))
+    return np.asarray(np.where(norm > 1e-12, z @ Z / np.where(norm > 0, norm, 1), 0.0))
+
+
+def _means_of_units(scores: FloatArray, units: IntArray) -> FloatArray:
+    """Average scores over the samples of each unit."""
+    return _means_of_groups(scores, np.zeros(len(units), dtype=np.intp), units)[0]
 
 
 def _correlation_in_groups(Z: FloatArray, groups: IntArray | None) -> FloatArray:
@@ -325,17 +508,18 @@ def _shrinkage(Z: FloatArray) -> float:
     return float(np.clip(variances / squares, 0.0, 1.0))
 
 
-def _keep(values: FloatArray, data: Table) -> FloatArray:
+def _keep(
+    values: FloatArray, codes: IntArray, categorical: BoolArray, units: IntArray | None
+) -> FloatArray:
     """Compute `keep` at strength 1: 0 for features that do not differ significantly."""
-    codes = data.as_classes.by_appearance
-    n_classes, n_units = int(codes.max()) + 1, data.n_samples
-    ratio, pvalue = np.ones(data.n_features), np.ones(data.n_features)
-    numeric = np.flatnonzero(~data.categorical)
+    n_classes, n_units = int(codes.max()) + 1, len(codes)
+    ratio, pvalue = np.ones(values.shape[1]), np.ones(values.shape[1])
+    numeric = np.flatnonzero(~categorical)
     if numeric.size:
         scores, of_units = _normal_scores(values[:, numeric]), codes
         parts = [scores, scores**2]
-        if data.groups is not None:
-            averaged = [_means_of_groups(part, codes, data.groups) for part in parts]
+        if units is not None:
+            averaged = [_means_of_groups(part, codes, units) for part in parts]
             parts, of_units = [part for part, _ in averaged], averaged[0][1]
             n_units = len(of_units)
         both = np.stack([_f_statistics(part, of_units, n_classes) for part in parts])
@@ -343,10 +527,10 @@ def _keep(values: FloatArray, data: Table) -> FloatArray:
         df = n_classes - 1, max(n_units - n_classes, 1)
         pvalue[numeric] = np.minimum(1.0, 2 * fdtrc(*df, ratio[numeric]))
     rows: Any = slice(None)
-    if data.groups is not None:  # one sample of each group and class
-        pairs = np.column_stack([data.groups, codes])
+    if units is not None:  # one sample of each group and class
+        pairs = np.column_stack([units, codes])
         rows = np.unique(pairs, axis=0, return_index=True)[1]
-    for j in np.flatnonzero(data.categorical):
+    for j in np.flatnonzero(categorical):
         ratio[j], pvalue[j] = _chi_squared(values[rows, j], codes[rows])
     differs = _benjamini_hochberg(pvalue)
     with np.errstate(divide="ignore"):

@@ -152,7 +152,7 @@ def measure_nulls(
     check_calibrated(test.name)
     source = SimulatedSource.from_table(data)
     drawn = run(
-        (_null_pair, (design, data, splits, source, root, number))
+        (null_pair, (design, data, splits, source, root, number))
         for number in range(n_draws)
     )
     names = ["", *(one.name for one in design.estimators)]
@@ -183,7 +183,7 @@ def _apply(
     return statistics, rejected
 
 
-def _null_pair(
+def null_pair(
     design: Design,
     data: Table,
     splits: Splits,
@@ -196,9 +196,10 @@ def _null_pair(
     Of shape (2, n_selectors, n_estimators, n_splits).
     """
     rng = as_generator(stream(root, Purpose.NULL, number))
+    rows = np.arange(data.n_samples)
     outcomes = []
     for _ in range(2):
-        drawn = source.draw(data.as_classes.by_appearance, rng, data.groups)
+        drawn = source.draw(rows, rng, data.groups)
         features = replace(data.features, values=drawn)
         block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)

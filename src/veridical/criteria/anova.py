@@ -117,6 +117,7 @@ def variances(
 
     for first, X in memory_blocks(data.values, step):
         run(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
+        del X
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
 

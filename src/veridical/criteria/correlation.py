@@ -167,6 +167,7 @@ class CorrelationRedundancy:
             for first, block in memory_blocks(self._X):
                 for lo, hi in spans(block.shape[1], -(-block.shape[1] // TILE)):
                     stored[first + lo : first + hi] = block[:, lo:hi].T
+                del block
             return stored.reshape(-1)
         self._rows = self._X.indices.astype(np.int32, copy=False)
         self._start = self._X.indptr.astype(np.intp, copy=False)

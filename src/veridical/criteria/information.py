@@ -10,15 +10,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical._core.lazy import is_lazy
 from veridical._core.table import Table
-from veridical.kernels.columns import column_block, map_blocks
+from veridical.kernels.columns import (
+    column_block,
+    map_blocks,
+    memory_blocks,
+    stored_values,
+)
 from veridical.kernels.mdl import (
     block_categorical_gains,
     block_gains,
@@ -31,6 +38,7 @@ from veridical.kernels.mutual_information import (
     information_of_numbers,
 )
 from veridical.kernels.sorting import sort_rows
+from veridical.kernels.stored import sort_stored, stored_cuts, stored_gains
 from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
@@ -176,7 +184,18 @@ def _gains(
             numeric(lo + np.flatnonzero(~in_block), block[~in_block])
             coded(lo + np.flatnonzero(in_block), block[in_block])
 
-    map_blocks(work, data.values, n_threads)
+    def stored(
+        lo: int, hi: int, values: FloatArray, rows: IntArray, end: IntArray
+    ) -> None:
+        order = sort_stored(values, end)
+        for (y, totals, _, by_row), here in parts():
+            g, u = np.empty((2, hi - lo, len(totals)))
+            stored_gains(
+                values, rows, end, order, y, totals, by_row, xlogx, count_cuts, g, u
+            )
+            gain[lo:hi, here], uncertainty[lo:hi, here] = g, u
+
+    map_blocks(work, data.values, n_threads, stored)
     return gain.T, uncertainty.T
 
 
@@ -214,6 +233,31 @@ class _Discretizer:
             self._xlogx,
             self._count_cuts,
         )
+
+    def stored(self, values: FloatArray, rows: IntArray) -> FloatArray:
+        """Return the cuts of a sparse feature, from its stored values."""
+        totals = np.bincount(self._y, self._counts, minlength=self._n_classes)
+        return stored_cuts(
+            values,
+            rows,
+            self._y,
+            totals.astype(np.int32)[None],
+            self._counts[:, None],
+            self._xlogx,
+            self._count_cuts,
+        )
+
+
+def _columns(X: Any, features: IntArray) -> Iterator[tuple[int, FloatArray]]:
+    """Iterate over some features, each as a dense array of its own."""
+    if is_lazy(X):  # several at a time
+        part = X.take_columns(features)
+        for first, block in memory_blocks(part):
+            for k in range(block.shape[1]):
+                yield int(features[first + k]), column_block(block, k, k + 1)[0]
+        return
+    for j in features.tolist():
+        yield j, column_block(X, j, j + 1)[0]
 
 
 def interval_codes(x: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
@@ -374,7 +418,8 @@ class UncertaintyRedundancy:
         self._orders = {} if orders is None else orders
         self._discretize = _Discretizer(data, sets, s, mdl_cost, target_bins)
         self._place = np.full(data.values.shape[1], -1, dtype=np.intp)
-        self._codes = np.empty((0, len(data)), dtype=np.int32)
+        # Intervals are few; features with more categories need larger codes.
+        self._codes: NDArray[Any] = np.empty((0, len(data)), dtype=np.int8)
         self._sizes = np.empty(0, dtype=np.intp)
 
     def between(self, i: int, others: IntArray) -> FloatArray:
@@ -395,16 +440,25 @@ class UncertaintyRedundancy:
     def _code(self, features: IntArray) -> None:
         if not features.size:
             return
-        new = np.empty((features.size, self._codes.shape[1]), dtype=np.int32)
-        for row, j in zip(new, features.tolist(), strict=True):
-            x = column_block(self._data.values, j, j + 1)[0]
+        new = np.empty((features.size, self._codes.shape[1]), self._codes.dtype)
+        for place, (j, x) in enumerate(_columns(self._data.values, features)):
             if self._data.categorical[j]:
-                row[:] = np.where(np.isnan(x), -1, x)
+                codes = np.where(np.isnan(x), -1, x).astype(np.intp)
             else:
-                row[:] = interval_codes(x, self._discretize(x, self._order(j, x)))
+                codes = interval_codes(x, self._cuts(j, x))
+            if codes.max(initial=0) > np.iinfo(new.dtype).max:
+                new = new.astype(np.int32)
+            new[place] = codes
         self._place[features] = len(self._codes) + np.arange(features.size)
-        self._codes = np.concatenate([self._codes, new])
-        self._sizes = np.append(self._sizes, new.max(axis=1) + 1)
+        self._codes = np.concatenate([self._codes, new]) if self._codes.size else new
+        self._sizes = np.append(self._sizes, new.max(axis=1).astype(np.intp) + 1)
+
+    def _cuts(self, j: int, x: FloatArray) -> FloatArray:
+        X = self._data.values
+        if sparse.issparse(X):
+            values, rows, _ = stored_values(X, j, j + 1)
+            return self._discretize.stored(values, rows)
+        return self._discretize(x, self._order(j, x))
 
     def _order(self, j: int, x: FloatArray) -> IntArray:
         if j not in self._orders:

@@ -28,10 +28,12 @@ from veridical._core.targets import Numbers, Survival
 from veridical.criteria.survival import expected_quantiles
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.distance import (
+    LEVELS,
     Precision,
     QuickArray,
     add_mixed,
     add_mixed_rows,
+    coarse_error,
     error_bound,
     scale_columns,
     scale_samples,
@@ -55,8 +57,10 @@ from veridical.kernels.trainsets import TrainSets
 #: Bytes of the distances of all samples; beyond them, and beyond those of the data,
 #: distances of a few samples are computed at a time.
 MAX_BYTES = 1 << 26
-TILE_BYTES = 1 << 21  # these distances: they stay in the cache
+TILE_BYTES = 1 << 23  # these distances: they stay in the cache
 MAX_PAIRS = 1 << 23  # neighbour pairs that are summed at a time
+MAX_COARSE = 4096  # features of coarse distances
+OPEN_SHARE = 1 / 128  # of all samples that coarse distances may leave open
 LEAST_RANGE = 1e-290  # a feature with a smaller range, or above 1/this, is rescaled
 NARROWING = 16  # ratio of ranges; beyond it a set shares no sums of a feature
 
@@ -367,7 +371,7 @@ class _Relief:
         n = len(self.X)
         n_bytes = n * n * np.dtype(self.precision).itemsize
         few = 4 * np.count_nonzero(self.queries.any(axis=0)) < n
-        return n_bytes > MAX_BYTES and (few or n_bytes > self.X.nbytes)
+        return n_bytes > MAX_BYTES and bool(few or n_bytes > self.X.nbytes)
 
     def weights(self) -> FloatArray:
         """Return weights of shape (S, p)."""
@@ -437,28 +441,59 @@ class _Relief:
 
     def _tiles(self, s: int) -> Neighbourhood:
         """Return the search in training set `s`, a few samples at a time."""
-        here, scales = np.flatnonzero(self.counts[s]), self.scales[s]
-        rows, plain, precision = self.rows[here], self.plain, self.precision
-        scaling = scales.centres(self.mean, plain), scales.inverse[plain]
-        columns = scale_columns(self.X_plain, rows, *scaling, self.n_threads, precision)
+        here = np.flatnonzero(self.counts[s])
+        asked = np.flatnonzero(self.queries[s, here])
+        distances, error = self._tile(s, here, self.precision)
+        if self.precision is np.float32 and self.plain.size <= MAX_COARSE:
+            quickly, coarsely = self._tile(s, here, np.uint16)
+            some = asked[:: -(-asked.size // 16)]
+            if self._tells_apart(quickly(some), coarsely):
+                distances, error = quickly, coarsely
+        itemsize = np.dtype(self.precision).itemsize
+        step = max(16, TILE_BYTES // (here.size * itemsize))
+        found = self._neighbourhood(s, here, distances, step, error, self.n_threads)
+        return found._replace(tick=self.tick)
+
+    def _tile(
+        self, s: int, here: IntArray, precision: Precision | type[np.uint16]
+    ) -> tuple[Callable[[IntArray], QuickArray], float]:
+        """Return what computes distances of some samples to all, and their error."""
+        scales, rows, plain = self.scales[s], self.rows[here], self.plain
+        coarse = precision is np.uint16
+        centre, factor = scales.centres(self.mean, plain), scales.inverse[plain]
+        if coarse:
+            centre, factor = scales.low[plain], LEVELS * factor
+        columns = scale_columns(
+            self.X_plain, rows, centre, factor, self.n_threads, precision
+        )
         mixed = scales.take(self.mixed)
 
         def distances(some: IntArray) -> QuickArray:
-            D: QuickArray = np.empty((some.size, here.size), dtype=precision)
-            own = scale_samples(self.X_plain, rows[some], *scaling, 1, precision)
+            D: QuickArray = np.empty((some.size, here.size), dtype=self.precision)
+            own = scale_samples(self.X_plain, rows[some], centre, factor, 1, precision)
             sum_rows(own, columns, D)
             D[np.arange(some.size), some] = 0.0
             if self.mixed.size:
                 add_mixed_rows(self.X_mixed, rows, some, *mixed, D)
             return D
 
+        error = coarse_error(plain.size)
         # No value is further from another than both are from the middle.
         largest = 2 * columns.largest_size + self.mixed.size
-        error = error_bound(plain.size, columns.largest_size, largest, precision)
-        error += self.mixed.size**2 * float(np.finfo(np.float64).eps)
-        step = max(16, TILE_BYTES // (here.size * np.dtype(precision).itemsize))
-        found = self._neighbourhood(s, here, distances, step, error, self.n_threads)
-        return found._replace(tick=self.tick)
+        if not coarse:
+            error = error_bound(
+                plain.size, columns.largest_size, largest, self.precision
+            )
+        # The others are added in double precision, and the sum is rounded.
+        eps = float(np.finfo(self.precision).eps)
+        return distances, error + self.mixed.size * eps * (largest + self.mixed.size)
+
+    def _tells_apart(self, D: QuickArray, error: float) -> bool:
+        """Return whether distances with this error leave few neighbours open."""
+        place = min(getattr(self.relevance, "n_neighbors", 1), D.shape[1] - 1)
+        last = np.partition(D, place, axis=1)[:, place : place + 1]
+        n_open = np.count_nonzero(np.abs(D - last) <= 2 * error, axis=1)
+        return float(n_open.mean()) <= OPEN_SHARE * D.shape[1]
 
     def _all_pairs(
         self, numeric: QuickArray, mixed: FloatArray | None, batch: range

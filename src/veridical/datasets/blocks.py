@@ -129,7 +129,7 @@ def need(package: str, name: str, kind: str, extra: str) -> None:
     if find_spec(package) is None:
         raise InputError(
             f"{name} is {kind}, which needs {package}; install it (pip install "
-            f"'veridical[{extra}]') or save the table as CSV."
+            f"{package}, or pip install 'veridical[{extra}]') or save the table as CSV."
         )
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -38,9 +38,6 @@ from veridical.kernels.statistics import wilson_bounds
 
 #: Numbers in the weights handled at a time; more draws make a new batch.
 _WEIGHTS_AT_A_TIME = 1 << 22
-#: Standard error of a cross-validated score over that of independent predictions, as
-#: ``benchmarks/truth/choices.py`` found it; a smaller one covers too rarely.
-SHARED = 1.3
 #: Relative difference of two scores; below it they are equal up to rounding.
 _SAME = 1e-12
 
@@ -328,31 +325,60 @@ class Resampled:
         return float(math.sqrt(self.wins @ self.standard_errors**2))
 
 
+def inflate_for_shared_training(n_samples: float, n_train: float) -> float:
+    """Return the factor from the error of independent predictions to that of folds.
+
+    Models of different folds share training samples, so that their errors are
+    correlated. Nadeau and Bengio [1]_ put this correlation at the share of the samples
+    that are tested: over K folds the variance of the mean is ``1/K + n_test/n_train``
+    times that of a fold instead of ``1/K``, which is ``1 + n_samples/n_train`` times as
+    large.
+
+    Parameters
+    ----------
+    n_samples, n_train : float
+        Number of samples, and the mean number that a model was trained on.
+
+    References
+    ----------
+    .. [1] C. Nadeau and Y. Bengio, "Inference for the generalization error", Machine
+       Learning 52, 2003.
+
+    Examples
+    --------
+    >>> round(inflate_for_shared_training(100, 90), 2)  # ten folds
+    1.45
+    """
+    return math.sqrt(1.0 + n_samples / n_train)
+
+
 @dataclass(frozen=True, eq=False)
 class CorrectedInterval:
     """The interval of a corrected score.
 
     "percentile" are the percentiles of the scores of the winners outside their draws,
     and never narrower than "sampling". "sampling" is centred at the corrected score and
-    has the sampling error of the score of one candidate, times `SHARED`, because
-    predictions of folds that share training samples are correlated. For scores with
-    bounds it is Wilson's interval with as many samples as give this standard error.
+    has the sampling error of the score, times `shared`. Where a score has bounds, its
+    error depends on the distance from them. Between two bounds it is Wilson's interval
+    with as many samples as give this standard error; below or above one bound, as R²
+    and losses are, the logarithm of the distance from it has a symmetric interval.
 
     Parameters
     ----------
     value : float
         The corrected score.
     standard_error : float
-        Of the score of one candidate, by the bootstrap.
+        Of a score, by the bootstrap of predictions.
     n_units : int
         Number of samples or groups that are drawn.
     low, high : float
         The range of the score; infinite without a bound.
     draws : array of shape (n_draws,)
         Scores of the winners outside their draws.
-    uncorrected : float
-        Score of the winner before the correction, at which the standard error was
-        found.
+    at : float
+        The score of which the standard error was found.
+    shared : float
+        Factor of the standard error, from `inflate_for_shared_training`.
     """
 
     value: float
@@ -361,7 +387,8 @@ class CorrectedInterval:
     low: float
     high: float
     draws: FloatArray
-    uncorrected: float
+    at: float
+    shared: float
 
     def interval(
         self, confidence: float = 0.95, kind: str = "percentile"
@@ -377,42 +404,73 @@ class CorrectedInterval:
                 f"kind={kind!r} is no interval of a corrected score; use 'sampling' or "
                 "'percentile'."
             )
-        z = float(stats.norm.ppf((1 + confidence) / 2))
-        if math.isfinite(self.low) and math.isfinite(self.high):
-            low, high = self._wilson(z)
-        else:
-            reach = z * SHARED * self.standard_error
-            low = max(self.value - reach, self.low)
-            high = min(self.value + reach, self.high)
+        t = float(stats.t.ppf((1 + confidence) / 2, max(self.n_units - 1, 1)))
+        low, high = self._sampling(t)
         if kind == "percentile":
             tail = (1 - confidence) / 2
             first, last = np.quantile(self.draws, [tail, 1 - tail])
             low, high = min(low, float(first)), max(high, float(last))
         return low, high
 
+    def at_least(self, standard_error: float, at: float) -> CorrectedInterval:
+        """Return the interval with another standard error, if that one is larger.
+
+        Parameters
+        ----------
+        standard_error, at : float
+            Of another score, and this score. The errors are compared relative to the
+            distances of the scores from the bounds.
+        """
+        other = replace(self, standard_error=standard_error, at=at)
+        return other if other._relative_error() > self._relative_error() else self
+
     def flipped(self) -> CorrectedInterval:
         """Return the interval of a loss, whose scores came with the opposite sign."""
-        return CorrectedInterval(
-            -self.value,
-            self.standard_error,
-            self.n_units,
-            -self.high,
-            -self.low,
-            -self.draws,
-            -self.uncorrected,
+        return replace(
+            self,
+            value=-self.value,
+            low=-self.high,
+            high=-self.low,
+            draws=-self.draws,
+            at=-self.at,
         )
 
-    def _wilson(self, z: float) -> tuple[float, float]:
-        """Compute Wilson's interval on the scale from 0 to 1."""
-        width = self.high - self.low
-        share = (self.value - self.low) / width
-        error = SHARED * self.standard_error / width
-        before = (self.uncorrected - self.low) / width
-        n_effective = self.n_units / SHARED**2
-        if error > 0 and 0 < before < 1:
-            n_effective = before * (1 - before) / error**2
-        low, high = wilson_bounds(share, n_effective, z)
-        return self.low + low * width, self.low + high * width
+    @property
+    def _distances(self) -> list[float]:
+        """Distances of the corrected score from its bounds."""
+        return self._distances_of(self.value)
+
+    def _distances_of(self, value: float) -> list[float]:
+        ends = value - self.low, self.high - value
+        return [max(end, 0.0) for end in ends if math.isfinite(end)]
+
+    def _relative_error(self) -> float:
+        """Return the standard error in units that do not depend on the score.
+
+        0 where it is not known: at a bound all predictions are the same.
+        """
+        distances = self._distances_of(self.at)
+        unit = math.sqrt(math.prod(distances)) if len(distances) == 2 else 1.0
+        unit = distances[0] if len(distances) == 1 else unit
+        return self.standard_error / unit if unit > 0 else 0.0
+
+    def _sampling(self, t: float) -> tuple[float, float]:
+        error, distances = self.shared * self._relative_error(), self._distances
+        if len(distances) == 2:
+            n_effective = self.n_units / self.shared**2
+            if error > 0:
+                n_effective = 1.0 / error**2
+            width = self.high - self.low
+            share = (self.value - self.low) / width
+            low, high = wilson_bounds(share, n_effective, t)
+            return self.low + low * width, self.low + high * width
+        if len(distances) == 1 and distances[0] > 0:
+            near, far = (distances[0] * math.exp(sign * t * error) for sign in (-1, 1))
+            if math.isfinite(self.high):
+                return self.high - far, self.high - near
+            return self.low + near, self.low + far
+        reach = t * self.shared * self.standard_error
+        return max(self.value - reach, self.low), min(self.value + reach, self.high)
 
 
 def first_best(scores: FloatArray) -> IntArray:

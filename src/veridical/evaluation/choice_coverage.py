@@ -31,6 +31,7 @@ class MeasuredChoice(NamedTuple):
     n_samples: int
     n_features: int
     signal: str
+    source: str
     n_candidates: int
     n_sets: int
     truth: float
@@ -51,7 +52,10 @@ def measured_choices() -> tuple[MeasuredChoice, ...]:
                     kind(row[name])
                     for name, kind in zip(
                         MeasuredChoice._fields,
-                        (str, int, int, str, int, int, *[float] * 3, int, float, int),
+                        (
+                            *(str, int, int, str, str, int, int),
+                            *(float, float, float, int, float, int),
+                        ),
                         strict=True,
                     )
                 )

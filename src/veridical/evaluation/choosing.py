@@ -50,6 +50,7 @@ from veridical.evaluation.bias_correction import (
     draw_weights,
     find_hopeless,
     first_best,
+    inflate_for_shared_training,
 )
 from veridical.evaluation.candidates import (
     Candidates,
@@ -826,6 +827,7 @@ class _Answer:
             high,
             drawn.outside,
             float(drawn.naive[drawn.best]),
+            self._shared(),
         )
         value, by_bbc = drawn.estimate, None
         winners: list[Place] = [best] * len(work.pooling.parts)
@@ -833,6 +835,8 @@ class _Answer:
             value, winners = self._score_nested(places, score)
             by_bbc = _signed(Interval(own.value, *own.interval()), score.sign)
             own = replace(own, value=value)
+            if (error := self._nested_error(winners, score, units)) is not None:
+                own = own.at_least(error, value)
         near = nearest_designs(
             table.kind,
             score.name,
@@ -1072,6 +1076,30 @@ class _Answer:
         )
         pooled = rows.score(np.ones((1, len(work.pooling.rows))), [0])[0, 0]
         return float(pooled), winners
+
+    def _shared(self) -> float:
+        """Return how much larger than of independent predictions errors are."""
+        outer = self.work.splits[: len(self.work.pooling.parts)]
+        n_train = float(np.mean([len(np.unique(split.train)) for split in outer]))
+        return inflate_for_shared_training(self.work.table.n_samples, n_train)
+
+    def _nested_error(
+        self, winners: Sequence[Place], score: Score, units: IntArray
+    ) -> float | None:
+        """Return the standard error of the score of the winners of all splits.
+
+        None where predictions of different estimators cannot be pooled.
+        """
+        work, table = self.work, self.work.table
+        if not _is_comparable(score, table):
+            return None
+        first = work.candidates.procedures[winners[0].procedure].estimator
+        rows = row_scores(
+            score, [self._outputs(winners)], [first], work.pooling.rows, table
+        )
+        rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
+        drawn = rows.score(draw_weights(units, self.n_bootstrap, rng), [0])
+        return float(np.nanstd(drawn, ddof=1))
 
     def _outputs(self, winners: Sequence[Place]) -> Outputs:
         """Put the predictions of the winner of every split into layers."""

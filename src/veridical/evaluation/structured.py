@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.splits import Split
+from veridical._core.splits import Split, trains_on_the_rest
 from veridical._core.table import Table
 from veridical._core.targets import Survival
 from veridical.evaluation.records import Coverage
@@ -295,6 +295,8 @@ def coverages_near(
 
 def count_folds(splits: Sequence[Split], n_samples: int) -> int | None:
     """Count the folds of one cross-validation; None for other splits."""
+    if not trains_on_the_rest(splits):
+        return None
     tested = np.concatenate([split.test for split in splits])
     once = len(tested) == n_samples and len(np.unique(tested)) == n_samples
     return len(splits) if once and len(splits) > 1 else None

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.defaults import CONFIDENCE
-from veridical._core.splits import Split
+from veridical._core.splits import Split, trains_on_the_rest
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, describe_designs, find_near
 from veridical.kernels.statistics import wilson_bounds
@@ -160,8 +160,12 @@ def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
 def _measured_method(splits: Sequence[Split]) -> str | None:
     """Return the measured method whose splits are like these, if there is one.
 
-    Splits that test every sample equally often are folds, whatever made them.
+    Splits that test every sample equally often, and train on all others, are folds,
+    whatever made them. Where samples between training and test set are left out, as in
+    purged folds, the samples depend on each other; nothing was measured for these.
     """
+    if not trains_on_the_rest(splits):
+        return None
     if len(splits) == 1:
         return "holdout"
     times = np.bincount(np.concatenate([split.test for split in splits]))

@@ -59,7 +59,7 @@ References
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,6 +104,7 @@ class Problem(NamedTuple):
     in_average: NDArray[np.bool_]  # which features count in the average gain
     y: Int32Array
     n_classes: int
+    widest: int  # the largest number of branches of a test
     min_weight: float
     xlogx: FloatArray
 
@@ -137,6 +138,7 @@ def make_problem(
         few if few.any() else np.ones_like(few),
         y,
         n_classes,
+        max(2, int(n_values.max(initial=2))),
         min_weight,
         _cached_xlogx_table(size - 1),
     )
@@ -160,66 +162,42 @@ def _sort_numbers(
     return numbers, order, known, resolution
 
 
-@njit(cache=True, nogil=True)
 def _read_categories(
     columns: FloatArray, n_values: IntArray, n_classes: int
 ) -> tuple[IntArray, Int32Array, IntArray, Int32Array]:
     """Find the slots of all features, and codes and pairs of categorical ones."""
-    slot = np.empty(n_values.size, dtype=np.intp)
-    n_numeric, n_categorical = 0, 0
-    for j in range(n_values.size):
-        if n_values[j] == 0:
-            slot[j] = n_numeric
-            n_numeric += 1
-        else:
-            slot[j] = n_categorical
-            n_categorical += 1
-    codes = np.empty((n_categorical, columns.shape[1]), dtype=np.int32)
-    for j in range(n_values.size):
-        if n_values[j] > 0:
-            x, c = columns[j], codes[slot[j]]
-            for i in range(x.size):
-                c[i] = np.int32(x[i]) if x[i] >= 0 else np.int32(-1)
-    members = _choose_pairs(n_values, n_classes, columns.shape[1])
-    return slot, codes, members, _pair(codes, n_values, slot, members)
+    n = columns.shape[1]
+    categorical = n_values > 0
+    if not categorical.any():
+        none = np.empty((0, n), dtype=np.int32)
+        return np.arange(n_values.size), none, np.empty((0, 2), dtype=np.intp), none
+    before = np.cumsum(categorical)
+    slot = np.where(categorical, before, np.arange(1, n_values.size + 1) - before) - 1
+    values = columns[categorical]
+    codes = np.where(values >= 0, values, -1.0).astype(np.int32)
+    members = _choose_pairs(n_values, n_classes, n)
+    one, other = codes[slot[members[:, 0]]], codes[slot[members[:, 1]]]
+    width = (n_values[members[:, 1:]] + 1).astype(np.int32)
+    return slot, codes, members, (one + np.int32(1)) * width + other
 
 
-@njit(cache=True, nogil=True)
-def pair_cells(n_one: int, n_other: int, n_classes: int) -> int:
+def _pair_cells(n_one: Any, n_other: Any, n_classes: int) -> Any:
     """Return the cells of the table of two features and the class, missing included."""
     return (n_one + 1) * (n_other + 1) * n_classes
 
 
-@njit(cache=True, nogil=True)
 def _choose_pairs(n_values: IntArray, n_classes: int, n: int) -> IntArray:
     """List pairs of categorical features whose table is small beside the samples."""
     largest = min(_LARGEST_PAIR, n // SAMPLES_PER_CELL)
-    members = np.empty((n_values.size // 2, 2), dtype=np.intp)
-    size, one = 0, -1
-    for j in range(n_values.size):
-        if n_values[j] == 0:
-            continue
-        if one >= 0 and pair_cells(n_values[one], n_values[j], n_classes) <= largest:
-            members[size, 0], members[size, 1] = one, j
-            size += 1
+    sizes = n_values.tolist()
+    members, one = [], -1
+    for j in np.flatnonzero(n_values).tolist():
+        if one >= 0 and _pair_cells(sizes[one], sizes[j], n_classes) <= largest:
+            members.append((one, j))
             one = -1
         else:
             one = j
-    return members[:size].copy()
-
-
-@njit(cache=True, nogil=True)
-def _pair(
-    codes: Int32Array, n_values: IntArray, slot: IntArray, members: IntArray
-) -> Int32Array:
-    """Compute codes for the combinations of two categories, or missing, from −1."""
-    pairs = np.empty((len(members), codes.shape[1]), dtype=np.int32)
-    for g in range(len(members)):
-        one, other = codes[slot[members[g, 0]]], codes[slot[members[g, 1]]]
-        width, joint = np.int32(n_values[members[g, 1]] + 1), pairs[g]
-        for i in range(joint.size):
-            joint[i] = (one[i] + np.int32(1)) * width + other[i]
-    return pairs
+    return np.array(members, dtype=np.intp).reshape(-1, 2)
 
 
 @njit(cache=True, nogil=True)
@@ -231,6 +209,33 @@ def xlogx(x: float, table: FloatArray) -> float:
     if whole == x and whole < table.size:
         return table[whole]
     return x * np.log2(x)
+
+
+@njit(cache=True, nogil=True)
+def sum_of(values: FloatArray) -> float:
+    """Sum numbers in their order; numpy's sum takes a second to compile."""
+    total = 0.0
+    for i in range(values.size):
+        total += values[i]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def error_of(value: FloatArray) -> float:
+    """Compute the weight outside the largest class."""
+    largest = value[0]
+    for k in range(1, value.size):
+        largest = max(largest, value[k])
+    return sum_of(value) - largest
+
+
+@njit(cache=True, nogil=True)
+def number_rows(n: int) -> Int32Array:
+    """Return the numbers of all samples."""
+    rows = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        rows[i] = i
+    return rows
 
 
 @njit(cache=True, nogil=True)
@@ -262,14 +267,13 @@ class CountArrays(NamedTuple):
     seen: IntArray
 
 
-@njit(cache=True, nogil=True)
 def make_counts(problem: Problem) -> CountArrays:
     """Allocate for the widest categorical feature, two branches, and all pairs."""
-    n_classes, widest = problem.n_classes, max(2, problem.n_values.max())
+    n_classes, widest = problem.n_classes, problem.widest
     cells = (widest + 1) * n_classes
-    for one, other in problem.members:
-        both = pair_cells(problem.n_values[one], problem.n_values[other], n_classes)
-        cells = max(cells, both)
+    if len(problem.members):
+        one, other = problem.n_values[problem.members.T]
+        cells = max(cells, int(_pair_cells(one, other, n_classes).max()))
     return CountArrays(
         np.zeros((4, cells), dtype=np.int32),
         np.zeros((widest + 1) * n_classes, dtype=np.int32),
@@ -434,7 +438,8 @@ def categorical_pairs(
     for g in range(len(problem.members)):
         i, j = problem.members[g]
         n_one, n_other = problem.n_values[i], problem.n_values[j]
-        if SAMPLES_PER_CELL * pair_cells(n_one, n_other, n_classes) > rows.size:
+        cells = (n_one + 1) * (n_other + 1) * n_classes
+        if SAMPLES_PER_CELL * cells > rows.size:
             continue
         count_categories(problem.pairs[g], problem.y, rows, n_classes, count.tally)
         for a in range(n_one + 1):
@@ -571,7 +576,8 @@ def numeric_split(
     x, y, table = problem.numbers[problem.slot[feature]], problem.y, problem.xlogx
     m, known = 0, 0.0
     is_unit = is_unit and order.size < table.size
-    side[:] = 0.0
+    for k in range(problem.n_classes):
+        side[0, k] = side[1, k] = 0.0
     while m < order.size and order[m] >= 0:
         row = order[m]
         if is_unit:
@@ -671,14 +677,21 @@ class Nodes(NamedTuple):
 @njit(cache=True, nogil=True)
 def empty_nodes(capacity: int, n_classes: int) -> Nodes:
     """Make leaves without samples."""
-    return Nodes(
-        np.full(capacity, -1, dtype=np.intp),
-        np.full(capacity, np.nan),
-        np.zeros(capacity, dtype=np.intp),
-        np.zeros(capacity, dtype=np.intp),
-        np.zeros((capacity, n_classes)),
-        np.ones(capacity),
+    nodes = Nodes(
+        np.empty(capacity, dtype=np.intp),
+        np.empty(capacity),
+        np.empty(capacity, dtype=np.intp),
+        np.empty(capacity, dtype=np.intp),
+        np.empty((capacity, n_classes)),
+        np.empty(capacity),
     )
+    for i in range(capacity):
+        nodes.feature[i], nodes.threshold[i] = -1, np.nan
+        nodes.first[i] = nodes.n_children[i] = 0
+        nodes.share[i] = 1.0
+        for k in range(n_classes):
+            nodes.value[i, k] = 0.0
+    return nodes
 
 
 @njit(cache=True, nogil=True)
@@ -734,9 +747,11 @@ def fill_children(
     Where no value is known, all shares are equal. `tally` is for `count_categories`.
     """
     y, n_classes = problem.y, problem.n_classes
-    share[:] = 0.0
-    value[:] = 0.0
-    size[:] = 0
+    for b in range(share.size):
+        share[b] = 0.0
+        size[b] = 0
+        for k in range(n_classes):
+            value[b, k] = 0.0
     if 0 < rows.size >= share.size and is_one(part):
         count_categories(branch, y, rows, n_classes, tally)
         n_missing = 0
@@ -750,18 +765,18 @@ def fill_children(
             for b in range(share.size):
                 share[b] = size[b] / rows.size
             return
-        value[:] = 0.0
-        size[:] = 0
+        for b in range(share.size):
+            size[b] = 0
+            for k in range(n_classes):
+                value[b, k] = 0.0
     known = 0.0
     for t in range(rows.size):
         b = branch[rows[t]]
         if b >= 0:
             share[b] += part[t]
             known += part[t]
-    if known > NEGLIGIBLE:
-        share /= known
-    else:
-        share[:] = 1 / share.size
+    for b in range(share.size):
+        share[b] = share[b] / known if known > NEGLIGIBLE else 1 / share.size
     for t in range(rows.size):
         k, b = y[rows[t]], branch[rows[t]]
         if b >= 0:
@@ -905,8 +920,7 @@ def _sum_by_class(y: Int32Array, weight: FloatArray, value: FloatArray) -> None:
 @njit(cache=True, nogil=True)
 def _is_final(value: FloatArray, min_weight: float) -> bool:
     """Return whether a node is too small to be split, or of one class."""
-    total = value.sum()
-    return total < 2 * min_weight - NEGLIGIBLE or total - value.max() < NEGLIGIBLE
+    return sum_of(value) < 2 * min_weight - NEGLIGIBLE or error_of(value) < NEGLIGIBLE
 
 
 @njit(cache=True, nogil=True)
@@ -958,7 +972,9 @@ def _best_test(
 ) -> tuple[int, float]:
     """Choose the test of a node; feature −1 where none is valid."""
     p = problem.n_values.size
-    gain, ratio, middle = np.full(p, np.nan), np.empty(p), np.empty(p)
+    gain, ratio, middle = np.empty(p), np.empty(p), np.empty(p)
+    for j in range(p):
+        gain[j] = np.nan
     side, logs = np.empty((2, problem.n_classes)), np.empty((2, problem.n_classes))
     two = np.zeros((2, problem.n_classes), dtype=np.intp)
     if is_unit:
@@ -1024,7 +1040,9 @@ def _put_children(
     spare_part: FloatArray,
 ) -> None:
     """Put the children's samples, laid out as `begin` says, in place of the first m."""
-    start, end = begin.copy(), begin + size
+    start, end = np.empty(begin.size, np.intp), np.empty(begin.size, np.intp)
+    for b in range(begin.size):
+        start[b], end[b] = begin[b], begin[b] + size[b]
     divide_samples(rows[:m], part[:m], branch, share, start, spare_rows, spare_part)
     for t in range(rows.size):
         rows[t], part[t] = spare_rows[t], spare_part[t]
@@ -1047,30 +1065,49 @@ def _sorted_known(problem: Problem) -> Int32Array:
     return ordered
 
 
-@njit(cache=True, nogil=True)
 def grow(problem: Problem, weight: FloatArray) -> Nodes:
     """Grow the tree of a training table until no test gains anything."""
-    n, widest = weight.size, max(2, problem.n_values.max())
-    rows, part = np.arange(n).astype(np.int32), weight.copy()
+    return _grow(problem, weight, make_counts(problem))
+
+
+@njit(cache=True, nogil=True)
+def enlarge_stack(stack: IntArray, height: int, n_new: int) -> IntArray:
+    """Return a stack of rows of numbers that has room for so many more."""
+    if height + n_new <= len(stack):
+        return stack
+    larger = np.empty((2 * (height + n_new), stack.shape[1]), dtype=np.intp)
+    for i in range(height):
+        for j in range(stack.shape[1]):
+            larger[i, j] = stack[i, j]
+    return larger
+
+
+@njit(cache=True, nogil=True)
+def _grow(problem: Problem, weight: FloatArray, count: CountArrays) -> Nodes:
+    n, widest = weight.size, problem.widest
+    rows, part = number_rows(n), weight.copy()
     ordered = _sorted_known(problem)
     spare_rows, spare_part = np.empty(n, dtype=np.int32), np.empty(n)
-    w, either = np.ones(n), np.empty(n, dtype=np.int32)
-    count = make_counts(problem)
+    w, either = np.empty(n), np.empty(n, dtype=np.int32)
+    for i in range(n):
+        w[i] = 1.0
     size, begin = np.empty(widest, dtype=np.intp), np.empty(widest, dtype=np.intp)
     nodes = empty_nodes(64, problem.n_classes)
     _sum_by_class(problem.y, weight, nodes.value[0])
-    waiting = [(0, 0, n)]
-    n_nodes = len(waiting)
+    waiting = np.empty((64, 3), dtype=np.intp)  # node, first of its samples, number
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = 0, 0, n
+    n_nodes, height = 1, 1
     if _is_final(nodes.value[0], problem.min_weight):
-        waiting.pop()
-    while len(waiting) > 0:
-        node, lo, m = waiting.pop()
+        height = 0
+    while height > 0:
+        height -= 1
+        node, lo, m = waiting[height, 0], waiting[height, 1], waiting[height, 2]
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         is_unit = is_one(weights)
         if not is_unit:
             for t in range(m):
                 w[here[t]] = weights[t]
-        total = nodes.value[node].sum()
+        total = sum_of(nodes.value[node])
         in_order = ordered[:, lo : lo + m]
         feature, threshold = _best_test(
             problem, here, in_order, w, is_unit, total, count
@@ -1089,9 +1126,13 @@ def grow(problem: Problem, weight: FloatArray) -> Nodes:
             problem, here, weights, branch, share, value, size[:n_new], count.tally
         )
         room = _place_children(value, size, problem.min_weight, begin)
+        waiting = enlarge_stack(waiting, height, n_new)
         for b in range(n_new):
             if begin[b] >= 0:
-                waiting.append((first + b, lo + begin[b], size[b]))
+                waiting[height, 0] = first + b
+                waiting[height, 1] = lo + begin[b]
+                waiting[height, 2] = size[b]
+                height += 1
         end = lo + max(m, room)  # missing values make children outgrow their parent
         if end > rows.size:
             rows, part = enlarge(rows, part, 2 * end)

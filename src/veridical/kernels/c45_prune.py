@@ -26,7 +26,11 @@ from veridical.kernels.c45_grow import (
     branches_of,
     divide_samples,
     enlarge,
+    enlarge_stack,
+    error_of,
     fill_children,
+    number_rows,
+    sum_of,
 )
 
 #: Training errors; a subtree that avoids no more of them is collapsed.
@@ -57,13 +61,13 @@ def added_errors(n: float, e: float, confidence: float, z: float) -> float:
 @njit(cache=True, nogil=True)
 def _errors(value: FloatArray) -> float:
     """Compute the weight of the training samples outside the largest class."""
-    return max(value.sum() - value.max(), 0.0)
+    return max(error_of(value), 0.0)
 
 
 @njit(cache=True, nogil=True)
 def _expected(value: FloatArray, confidence: float, z: float) -> float:
     """Compute the errors expected of a leaf."""
-    n = value.sum()
+    n = sum_of(value)
     if n < NEGLIGIBLE:
         return 0.0
     e = _errors(value)
@@ -85,7 +89,7 @@ def collapse(nodes: Nodes) -> None:
         below[node] = alone
         if nodes.n_children[node] > 0:
             first = nodes.first[node]
-            below[node] = below[first : first + nodes.n_children[node]].sum()
+            below[node] = sum_of(below[first : first + nodes.n_children[node]])
             if below[node] >= alone - _COLLAPSE:
                 _cut(nodes, node)
 
@@ -98,7 +102,7 @@ def prune_to_leaves(nodes: Nodes, confidence: float, z: float) -> None:
         below[node] = alone = _expected(nodes.value[node], confidence, z)
         if nodes.n_children[node] > 0:
             first = nodes.first[node]
-            tree = below[first : first + nodes.n_children[node]].sum()
+            tree = sum_of(below[first : first + nodes.n_children[node]])
             if alone < tree + _PRUNE + NEGLIGIBLE:
                 _cut(nodes, node)
             else:
@@ -116,9 +120,8 @@ class WorkArrays(NamedTuple):
     tally: Int32Array
 
 
-@njit(cache=True, nogil=True)
 def _make_work_arrays(problem: Problem, nodes: Nodes, n: int) -> WorkArrays:
-    widest = max(2, problem.n_values.max())
+    widest = problem.widest
     return WorkArrays(
         np.empty(n, dtype=np.int32),
         np.empty_like(nodes.value),
@@ -150,9 +153,12 @@ def _spread(
     used up.
     """
     expected = 0.0
-    waiting = [(top, 0, rows.size)]
-    while len(waiting) > 0:
-        node, lo, m = waiting.pop()
+    waiting = np.empty((64, 3), dtype=np.intp)  # node, first of its samples, number
+    waiting[0, 0], waiting[0, 1], waiting[0, 2] = top, 0, rows.size
+    height = 1
+    while height > 0:
+        height -= 1
+        node, lo, m = waiting[height, 0], waiting[height, 1], waiting[height, 2]
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         first, end = nodes.first[node], nodes.first[node] + nodes.n_children[node]
         feature, threshold = nodes.feature[node], nodes.threshold[node]
@@ -162,6 +168,7 @@ def _spread(
             problem, here, weights, branch, shares, value[first:end], size, work.tally
         )
         start, m_new = work.start[: end - first], 0
+        waiting = enlarge_stack(waiting, height, size.size)
         for c in range(size.size):
             start[c] = -1
             if nodes.n_children[first + c] == 0:
@@ -169,7 +176,9 @@ def _spread(
                 continue
             start[c] = m_new
             m_new += size[c]
-            waiting.append((first + c, lo + start[c], size[c]))
+            waiting[height, 0] = first + c
+            waiting[height, 1], waiting[height, 2] = lo + start[c], size[c]
+            height += 1
         if expected >= limit:
             break
         if m_new > 0:
@@ -228,7 +237,7 @@ def _largest_child(nodes: Nodes, node: int) -> int:
     """Find the child with the largest weight; the last of them where they tie."""
     largest, most = -1, 0.0
     for child in range(nodes.first[node], nodes.first[node] + nodes.n_children[node]):
-        weight = nodes.value[child].sum()
+        weight = sum_of(nodes.value[child])
         if weight > most - NEGLIGIBLE:
             largest, most = child, weight
     return largest
@@ -301,7 +310,6 @@ def _has_subtrees(nodes: Nodes, node: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
 def prune_and_raise(
     problem: Problem, nodes: Nodes, weight: FloatArray, confidence: float, z: float
 ) -> None:
@@ -314,14 +322,32 @@ def prune_and_raise(
     samples lie among its parent's; only where some are shared by all branches are they
     copied to the end.
     """
+    work = _make_work_arrays(problem, nodes, weight.size)
+    _prune_and_raise(problem, nodes, weight, confidence, z, work)
+
+
+@njit(cache=True, nogil=True)
+def _prune_and_raise(
+    problem: Problem,
+    nodes: Nodes,
+    weight: FloatArray,
+    confidence: float,
+    z: float,
+    work: WorkArrays,
+) -> None:
     n, total = weight.size, nodes.feature.size
-    rows, part = np.arange(n).astype(np.int32), weight.copy()
-    work = _make_work_arrays(problem, nodes, n)
-    begin, visited = np.empty(total, dtype=np.intp), np.zeros(total, dtype=np.intp)
-    below = np.zeros(total)  # errors expected of the subtree
-    opened = [(0, 0, n, n)]  # node, its samples, end of all samples
-    while len(opened) > 0:
-        node, lo, m, top = opened[-1]
+    rows, part = number_rows(n), weight.copy()
+    begin, visited = np.empty(total, dtype=np.intp), np.empty(total, dtype=np.intp)
+    below = np.empty(total)  # errors expected of the subtree
+    for node in range(total):
+        visited[node], below[node] = 0, 0.0
+    # Node, its samples, end of all samples; a path has no more nodes than the tree.
+    opened = np.empty((total, 4), dtype=np.intp)
+    opened[0, 0], opened[0, 1], opened[0, 2], opened[0, 3] = 0, 0, n, n
+    height = 1
+    while height > 0:
+        node, lo = opened[height - 1, 0], opened[height - 1, 1]
+        m, top = opened[height - 1, 2], opened[height - 1, 3]
         first, n_children = nodes.first[node], nodes.n_children[node]
         here, weights = rows[lo : lo + m], part[lo : lo + m]
         if visited[node] == 0 and _has_subtrees(nodes, node):
@@ -335,14 +361,14 @@ def prune_and_raise(
             below[child] = _expected(nodes.value[child], confidence, z)
             visited[node] += 1
         if visited[node] == n_children:
-            below[node] = below[first : first + n_children].sum()
+            below[node] = sum_of(below[first : first + n_children])
             visited[node] = 0
             if n_children == 0 or not _improve(
                 problem, nodes, node, below[node], here, weights, work, confidence, z
             ):
                 if nodes.n_children[node] == 0:
                     below[node] = _expected(nodes.value[node], confidence, z)
-                opened.pop()
+                height -= 1
             continue
         c = visited[node]
         visited[node] += 1
@@ -359,4 +385,6 @@ def prune_and_raise(
             place = top
             size += shared
             top += size
-        opened.append((child, place, size, top))
+        opened[height, 0], opened[height, 1] = child, place
+        opened[height, 2], opened[height, 3] = size, top
+        height += 1

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical._core.lazy import LazyMatrix
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run, spans
 
 BLOCK_BYTES = 1 << 19  # a block and its work arrays stay in the second-level cache
 ROWS = 8  # rows that are transposed together: a cache line of each feature
@@ -51,7 +51,8 @@ def memory_blocks(X: Any, multiple: int = 1) -> Iterator[tuple[int, Any]]:
     """Iterate over blocks of features that are in memory, with their first feature.
 
     A matrix in memory is one block. Sparse blocks are CSC with ascending rows; those
-    of a matrix that is not in memory begin at multiples of `multiple`.
+    of a matrix that is not in memory begin at multiples of `multiple`. A caller that
+    deletes a block at the end of its loop never has two of them in memory.
     """
     blocks = X.parts(multiple) if isinstance(X, LazyMatrix) else [(0, X)]
     for first, block in blocks:
@@ -60,12 +61,21 @@ def memory_blocks(X: Any, multiple: int = 1) -> Iterator[tuple[int, Any]]:
             if not block.has_sorted_indices:
                 block = block.sorted_indices()
         yield first, block
+        del block  # before the next one is read
 
 
 def map_blocks(
-    work: Callable[[int, int, FloatArray], None], X: Any, n_jobs: int
+    work: Callable[[int, int, FloatArray], None],
+    X: Any,
+    n_jobs: int,
+    work_stored: Callable[[int, int, FloatArray, IntArray, IntArray], None]
+    | None = None,
 ) -> None:
-    """Call ``work(lo, hi, block)`` for all features of `X`, on `n_jobs` threads."""
+    """Call ``work(lo, hi, block)`` for all features of `X`, on `n_jobs` threads.
+
+    For sparse features ``work_stored(lo, hi, values, rows, end)`` is called instead, if
+    it is given, with what `stored_values` returns.
+    """
     n_rows, n_columns = X.shape
     step = max(1, min(BLOCK_BYTES // (8 * max(n_rows, 1)), -(-n_columns // n_jobs)))
 
@@ -73,9 +83,30 @@ def map_blocks(
         hi = min(lo + step, part.shape[1])
         work(first + lo, first + hi, column_block(part, lo, hi))
 
+    def some(first: int, part: Any, lo: int, hi: int) -> None:
+        assert work_stored is not None
+        work_stored(first + lo, first + hi, *stored_values(part, lo, hi))
+
     for first, part in memory_blocks(X, step):
-        jobs = [(first, part, lo) for lo in range(0, part.shape[1], step)]
-        run(one, jobs, n_jobs)
+        if work_stored is not None and sparse.issparse(part):
+            pieces = 1 + 16 * part.nnz // BLOCK_BYTES
+            ranges = spans(part.shape[1], max(n_jobs, pieces))
+            run(some, [(first, part, lo, hi) for lo, hi in ranges], n_jobs)
+        else:
+            starts = range(0, part.shape[1], step)
+            run(one, [(first, part, lo) for lo in starts], n_jobs)
+        del part
+
+
+def stored_values(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
+    """Return the stored values of CSC features ``lo:hi``, their rows, and their ends.
+
+    Feature ``lo + j`` has the values ``end[j]:end[j + 1]``.
+    """
+    end = X.indptr[lo : hi + 1].astype(np.intp)
+    part = slice(end[0], end[-1])
+    rows = X.indices[part].astype(np.intp)
+    return X.data[part].astype(np.float64), rows, end - end[0]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})

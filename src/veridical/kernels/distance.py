@@ -21,9 +21,13 @@ Quick distances use ``|a − b| = a + b − 2 min(a, b)``: the sums of rows are 
 pair costs a minimum and a fused multiply–add, which processors compute in parallel,
 whereas difference, absolute value and sum depend on each other.
 
+Tall tables with few features have coarse distances: scaled values are rounded to whole
+numbers up to `LEVELS`, of which a register holds twice as many. Their error is larger,
+so that more pairs need an exact distance.
+
 There are two ways to all distances. `sum_pairs` computes each pair once, and a register
 holds features of one pair: for wide tables, whose distances fit into memory.
-`sum_rows` computes the distances of some samples to all, and a register holds pairs: for
+`sum_rows` computes distances of some samples to all, and a register holds pairs: for
 tall tables, and where few distances are wanted.
 """
 
@@ -41,6 +45,8 @@ from veridical.kernels.threads import run, spans
 #: Quick distances, and what they are summed from: single or double precision.
 QuickArray = NDArray[np.float32 | np.float64]
 Precision = type[np.float32] | type[np.float64]
+#: What quick and coarse distances are summed from.
+ScaledArray = NDArray[np.float32 | np.float64 | np.uint16]
 
 ROWS = 4  # rows whose distances to two others are summed in one loop
 WIDTH = 16  # numbers that the widest registers hold
@@ -48,6 +54,8 @@ TILE = 256  # features of a sum; longer sums have larger rounding errors
 STRIP_BYTES = 1 << 18  # values of some samples that stay in the second-level cache
 MIN_STRIP, MAX_STRIP = 64, 256  # number of these samples
 STEP = 4096  # samples that are scaled at a time
+# Largest whole number of a scaled value in coarse distances, and features of a sum.
+LEVELS, COARSE_TILE = 2047, 32
 
 _FAST_SUMS = {"reassoc", "contract", "nsz"}
 
@@ -55,9 +63,15 @@ _FAST_SUMS = {"reassoc", "contract", "nsz"}
 class Scaled(NamedTuple):
     """Scaled samples, Σ z and the largest Σ |z| of their rows."""
 
-    Z: QuickArray
+    Z: ScaledArray
     sums: FloatArray
     largest_size: float
+
+
+def coarse_error(n_columns: int) -> float:
+    """Bound the error of a coarse distance: half a level for each of two values."""
+    rounding = float(np.finfo(np.float32).eps)
+    return n_columns * (1.0 / LEVELS + rounding)
 
 
 def error_bound(
@@ -84,9 +98,10 @@ def _scale_rows(
     rows: IntArray,
     centre: FloatArray,
     factor: FloatArray,
+    offset: float,
     lo: int,
     hi: int,
-    Z: QuickArray,
+    Z: ScaledArray,
     sums: FloatArray,
     sizes: FloatArray,
 ) -> None:
@@ -95,8 +110,8 @@ def _scale_rows(
         x, z = X[rows[i]], Z[i]
         for c in range(p):
             shift = np.float64(x[c]) - centre[c]
-            z[c] = shift * factor[c] if factor[c] > 0 else 0.0
-        z[p:] = 0.0
+            z[c] = shift * factor[c] + offset if factor[c] > 0 else 0.0
+        z[p:] = 0
         total, size = 0.0, 0.0
         for c in range(p):
             total += z[c]
@@ -104,9 +119,9 @@ def _scale_rows(
         sums[i], sizes[i] = total, size
 
 
-def _aligned(n_rows: int, width: int, precision: Precision) -> QuickArray:
+def _aligned(n_rows: int, width: int, precision: type) -> ScaledArray:
     """Allocate rows that begin with a cache line, so that no register spans two."""
-    room = np.empty((n_rows + 1) * width, dtype=precision)
+    room: ScaledArray = np.empty(n_rows * width + 4 * WIDTH, dtype=precision)
     skip = -room.ctypes.data % (4 * WIDTH) // room.itemsize
     return room[skip : skip + n_rows * width].reshape(n_rows, width)
 
@@ -117,13 +132,16 @@ def scale_samples(
     centre: FloatArray,
     factor: FloatArray,
     n_threads: int,
-    precision: Precision = np.float32,
+    precision: Precision | type[np.uint16] = np.float32,
 ) -> Scaled:
-    """Compute ``(X[rows] - centre) * factor`` in the given precision."""
+    """Compute ``(X[rows] - centre) * factor`` in the given precision.
+
+    Whole numbers are rounded, and must not be negative.
+    """
     m, width = len(rows), -(-X.shape[1] // WIDTH) * WIDTH
     Z = _aligned(m, width, precision)
     sums, sizes = np.empty((2, m))
-    fixed = X, rows, centre, factor
+    fixed = X, rows, centre, factor, 0.5 if precision is np.uint16 else 0.0
     pieces = spans(m, n_threads, 64)
     run(_scale_rows, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads)
     return Scaled(Z, sums, float(sizes.max(initial=0.0)))
@@ -206,11 +224,11 @@ def scale_columns(
     centre: FloatArray,
     factor: FloatArray,
     n_threads: int,
-    precision: Precision = np.float32,
+    precision: Precision | type[np.uint16] = np.float32,
 ) -> Scaled:
     """Compute the same with one feature per row; zeros fill up the last four rows."""
     m, p = len(rows), X.shape[1]
-    Z: QuickArray = np.zeros((-(-p // 4) * 4, m), dtype=precision)
+    Z: ScaledArray = np.zeros((-(-p // 4) * 4, m), dtype=precision)
     sums, largest_size = np.empty(m), 0.0
     for lo in range(0, m, STEP):
         part = slice(lo, lo + STEP)
@@ -222,14 +240,17 @@ def scale_columns(
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def _sum_rows(
-    own: QuickArray,
+    own: ScaledArray,
     own_sums: FloatArray,
-    Z: QuickArray,
+    Z: ScaledArray,
     sums: FloatArray,
-    width: int,
+    unit: float,
+    tile: int,
+    total: QuickArray,
     D: QuickArray,
 ) -> None:
     p, m = Z.shape
+    width = total.shape[1]
     n = own_sums.size
     dtype = Z.dtype
     strip = np.zeros((p, width), dtype=dtype)
@@ -239,7 +260,6 @@ def _sum_rows(
         np.empty(width, dtype=dtype),
         np.empty(width, dtype=dtype),
     )
-    total = np.empty((ROWS, width))
     for lo in range(0, m, width):
         size = min(width, m - lo)
         for f in range(p):
@@ -247,16 +267,16 @@ def _sum_rows(
             for t in range(size):
                 target[t] = source[t]
         for first in range(0, n, ROWS):
-            total[:] = 0.0
+            total[:] = 0
             # Rows after the last one repeat it.
             ya, yb = own[first], own[min(first + 1, n - 1)]
             yc, yd = own[min(first + 2, n - 1)], own[min(first + 3, n - 1)]
-            for g in range(0, p, TILE):
-                a[:] = 0.0
-                b[:] = 0.0
-                c[:] = 0.0
-                d[:] = 0.0
-                for f in range(g, min(g + TILE, p), 4):
+            for g in range(0, p, tile):
+                a[:] = 0
+                b[:] = 0
+                c[:] = 0
+                d[:] = 0
+                for f in range(g, min(g + tile, p), 4):
                     # Four features at a time: each sum is read and written once.
                     z0, z1, z2, z3 = strip[f], strip[f + 1], strip[f + 2], strip[f + 3]
                     a0, a1, a2, a3 = ya[f], ya[f + 1], ya[f + 2], ya[f + 3]
@@ -286,7 +306,7 @@ def _sum_rows(
                 out, least = D[i, lo : lo + size], total[i - first]
                 all_sums, own_sum = sums[lo : lo + size], own_sums[i]
                 for t in range(size):
-                    out[t] = own_sum + all_sums[t] - 2.0 * least[t]
+                    out[t] = unit * (own_sum + all_sums[t] - 2.0 * least[t])
 
 
 def sum_rows(own: Scaled, columns: Scaled, D: QuickArray) -> None:
@@ -301,9 +321,13 @@ def sum_rows(own: Scaled, columns: Scaled, D: QuickArray) -> None:
     D : array of shape (n, m)
         The result.
     """
-    room = STRIP_BYTES // (len(columns.Z) * columns.Z.itemsize + 1)
+    Z, coarse = columns.Z, columns.Z.dtype == np.uint16
+    room = STRIP_BYTES // (len(Z) * Z.itemsize + 1)
     width = min(max(room // MIN_STRIP * MIN_STRIP, MIN_STRIP), MAX_STRIP)
-    _sum_rows(own.Z, own.sums, columns.Z, columns.sums, width, D)
+    unit, tile = (1.0 / LEVELS, COARSE_TILE) if coarse else (1.0, TILE)
+    # Whole numbers up to 2^24 are exact in single precision.
+    total = np.empty((ROWS, width), dtype=np.float32 if coarse else np.float64)
+    _sum_rows(own.Z, own.sums, Z, columns.sums, unit, tile, total, D)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)

@@ -31,7 +31,7 @@ from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.columns import column_block
+from veridical.kernels.columns import column_block, stored_values
 from veridical.kernels.exact import (
     add,
     divide_double,
@@ -405,7 +405,4 @@ def _stored(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
         n = X.shape[0]
         rows = np.tile(np.arange(n), hi - lo)
         return column_block(X, lo, hi).ravel(), rows, np.arange(0, n * (hi - lo) + 1, n)
-    end = X.indptr[lo : hi + 1].astype(np.intp)
-    part = slice(end[0], end[-1])
-    rows = X.indices[part].astype(np.intp)
-    return X.data[part].astype(np.float64), rows, end - end[0]
+    return stored_values(X, lo, hi)

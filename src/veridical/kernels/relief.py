@@ -42,10 +42,11 @@ from veridical.kernels.threads import run, spans
 DISTANCE_TIE = 1e-11
 # The k nearest of a sample are first searched for within this distance beyond the k-th
 # neighbour of the sample before, as a share of the difference between the distances of
-# its nearest and its k-th neighbour.
+# its nearest and its k-th neighbour. Both samples count from their mean distance.
 SEARCH_MARGIN = 0.3
 # Attempts to find them, each with a larger distance; then all samples are searched.
 MAX_WIDENINGS = 4
+BLOCK = 128  # samples that are compared with a distance at a time
 N_PARTS = 10  # parts of the work where progress is reported
 
 
@@ -83,7 +84,7 @@ class Neighbourhood(NamedTuple):
     """Input of the search for neighbours in one training set; see the notation above.
 
     ``distances(here)`` returns D for at most `step` samples at a time (or for all of
-    them, if they are in memory anyway); `ids` are below `n_ids`. With `tick`, the search
+    them, if they are in memory anyway); `ids` are below `n_ids`. With `tick` the search
     has `N_PARTS` parts, and `tick` is called after each.
     """
 
@@ -144,6 +145,16 @@ def _nearest_and_kth(
 
 
 @njit(cache=True, nogil=True)
+def _mean_of_some(row: QuickArray) -> float:
+    """Return the mean of some hundred distances, to compare samples by."""
+    step, total, n = row.size // 256 + 1, 0.0, 0
+    for j in range(0, row.size, step):
+        total += row[j]
+        n += 1
+    return total / n
+
+
+@njit(cache=True, nogil=True)
 def _search_radius(row: QuickArray, places: float, start: float, step: float) -> float:
     """Find a distance within which more than `places` samples lie, or infinity."""
     for _ in range(MAX_WIDENINGS):
@@ -167,10 +178,17 @@ def _collect_within(
     candidates: _Candidates,
 ) -> int:
     """Collect the samples of ``lo:hi`` up to `cutoff` away; `own` counts once less."""
-    n = 0
-    for j in range(lo, hi):
-        candidates.sample[n] = j
-        n += row[j] <= cutoff
+    n, sample = 0, candidates.sample
+    limit = np.float32(cutoff)
+    for first in range(lo, hi, BLOCK):
+        # Most blocks have no such sample, and are compared in one go.
+        last, inside = min(first + BLOCK, hi), np.int32(0)
+        for d in row[first:last]:
+            inside += np.int32(d <= limit)
+        if inside > 0:
+            for j in range(first, last):
+                sample[n] = j
+                n += row[j] <= cutoff
     kept = 0
     for t in range(n):
         j = candidates.sample[t]
@@ -331,7 +349,8 @@ def _find_nearest(
                 continue
             places = min(float(k), available)
             begin, end = bounds[c], bounds[c + 1]
-            found, start[c], step[c] = _neighbours_in(
+            level = _mean_of_some(D[row, begin:end])
+            found, limit, step[c] = _neighbours_in(
                 i,
                 begin,
                 end,
@@ -343,9 +362,10 @@ def _find_nearest(
                 near,
                 undecided,
                 work,
-                start[c],
+                level + start[c],
                 step[c],
             )
+            start[c] = limit - level
             factor = queries[i] / places
             factor *= -1.0 if c == own_class else size[c] / (n - size[own_class])
             if at + found > weight.size:

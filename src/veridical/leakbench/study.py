@@ -117,7 +117,9 @@ class LeakBench(PaperStudy):
             yield audit_case(cell.coordinates, unit.settings["seed"])
 
 
-def draw_case(at: Any, seed: int = 0) -> tuple[Scenario, float]:
+def draw_case(
+    at: Any, seed: int = 0, *, measured: bool = True
+) -> tuple[Scenario, float]:
     """Draw the work of a cell, and by how much the mistake moves the score.
 
     Parameters
@@ -126,12 +128,14 @@ def draw_case(at: Any, seed: int = 0) -> tuple[Scenario, float]:
         Coordinates of the cell: kind, name, dose, source, table.
     seed : int, default=0
         Seed of the study.
+    measured : bool, default=True
+        Whether the effect on the score is measured; 0 otherwise.
     """
     number = 10**6 * seed + at["table"]
     if at["kind"] == "control":
         return CONTROLS[at["name"]].draw(at["source"], number), 0.0
     planted = MECHANISMS[at["name"]].draw(at["source"], number, at["dose"])
-    return planted.leaky, planted.moved(number)
+    return planted.leaky, planted.moved(number) if measured else 0.0
 
 
 def audit_case(at: Any, seed: int = 0) -> dict[str, Any]:

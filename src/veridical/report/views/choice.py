@@ -82,9 +82,8 @@ MEANING = {
 INTERVAL_NOTES = {
     "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
     "the winners outside their draws",
-    "nested": "The interval has 1.3 times the sampling error of the score of one "
-    "candidate, because predictions of folds that share training samples are "
-    "correlated",
+    "nested": "The interval has the sampling error of the score, widened because "
+    "models of different folds share training samples (Nadeau and Bengio 2003)",
 }
 
 
@@ -407,7 +406,7 @@ def _candidates(s: ChoiceSummary, most: int) -> Rows:
                 info.write_range(one["score"]["low"], one["score"]["high"]),
                 bare_pvalue(one["pvalue"]),
                 MISSING if agreed is None else number(agreed, 2),
-                TableCell(percent(one["wins"]), share=one["wins"]),
+                percent(one["wins"]),  # drawn in a figure of their own
                 _marks(one),
             )
         )

@@ -14,6 +14,7 @@ from veridical.comparison.records import Comparison, Sensitivity, Winner
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
+    ScoreSummary,
     concluded,
     fill,
     to_json,
@@ -32,9 +33,10 @@ from veridical.report.view import (
     bold,
     bounded,
     confidence,
-    in_points,
+    in_points_or_not,
     paragraph,
     provenance,
+    read_info,
     said_data,
     sentence,
     table,
@@ -89,6 +91,7 @@ class SensitivitySummary(TypedDict):
     n_features_to_select: int
     alpha: float
     data: DataInfo
+    scoring: ScoreSummary
     observed: dict[str, dict[str, float]]
     sources: list[SourceSummary]
     settings: dict[str, Setting]
@@ -236,6 +239,7 @@ def _figure(s: SensitivitySummary) -> Figure:
 
 
 def _table(s: SensitivitySummary) -> Rows:
+    info, points = read_info(s["scoring"]), in_points_or_not(s)
     rows = []
     for one in s["sources"]:
         verdict = "no difference shown"
@@ -245,7 +249,10 @@ def _table(s: SensitivitySummary) -> Rows:
         row = (
             f"{one['strength']:g}",
             verdict,
-            *in_points(one["difference"]),
+            info.write_gap(one["difference"]["value"], unit=False),
+            info.write_gap_range(
+                one["difference"]["low"], one["difference"]["high"], unit=False
+            ),
             f"{one['right']['in']} of {n}",
             f"{one['right']['out']} of {n}",
             str(one["only"]["in"]),
@@ -253,8 +260,8 @@ def _table(s: SensitivitySummary) -> Rows:
             pvalue(one["truthful_pvalue"]),
         )
         rows.append(row)
-    gap_of = Column(f"{s['names']['a']} minus {s['names']['b']} (points)", number=True)
-    level = f"{confidence(1 - s['alpha'])} (points)#"
+    gap_of = Column(f"{s['names']['a']} minus {s['names']['b']}{points}", number=True)
+    level = f"{confidence(1 - s['alpha'])}{points}#"
     heads: Heads = [
         "Strength#!",
         "True verdict~",
@@ -270,23 +277,23 @@ def _table(s: SensitivitySummary) -> Rows:
 
 
 def _likeness(s: SensitivitySummary) -> tuple[Rows, Text]:
-    methods = ("in", "out", "truth")
+    info, methods = read_info(s["scoring"]), ("in", "out", "truth")
     heads = ["Where!", "Features that carry information#"]
     named = [
         Column(f"{method.upper()}, {s['names'][side]}", number=True)
         for method in methods
         for side in SIDES
     ]
-    found = [bold(percent(s["observed"][m][k])) for m in methods[:2] for k in SIDES]
+    found = [bold(info.write(s["observed"][m][k])) for m in methods[:2] for k in SIDES]
     rows: list[Any] = [("The data", MISSING, *found, MISSING, MISSING)]
     for one in s["sources"]:
-        means = [percent(one["means"][m][side]) for m in methods for side in SIDES]
+        means = [info.write(one["means"][m][side]) for m in methods for side in SIDES]
         relevant = f"{one['n_relevant']} of {s['data']['n_features']}"
         rows.append((f"Strength {one['strength']:g}", relevant, *means))
     note = (
-        "Where the accuracies of a source are far from those on the data, the source "
-        "is not like the data, and the counts of IN and OUT on this source say little "
-        "about the data."
+        f"Where the {'accuracies' if info.is_accuracy else 'scores'} of a source are "
+        "far from those on the data, the source is not like the data, and the counts "
+        "of IN and OUT on this source say little about the data."
     )
-    caption = "Mean accuracy on the data and on each source"
+    caption = f"Mean {info.full_label} on the data and on each source"
     return table(caption, [*heads, *named], rows), Text(note, "note")
