@@ -98,7 +98,7 @@ class LaneSummary(TypedDict):
 
 
 class FindingSummary(TypedDict):
-    """One finding; ``severity`` is "error", "warning" or "note"."""
+    """One finding; ``features`` are the indices of those that it is about."""
 
     code: str
     title: str
@@ -106,6 +106,7 @@ class FindingSummary(TypedDict):
     evidence: str
     cure: str
     details: dict[str, float]
+    features: list[int]
 
 
 class UntestedSummary(TypedDict):
