@@ -224,6 +224,12 @@ ESTIMATES = (
         _estimates(evaluation.CrossValidation(10, n_repeats=10)),
         "n",
     ),
+    Method(
+        "PurgedKFold(10, gap=2)",
+        "10 fits",
+        _estimates(evaluation.PurgedKFold(10, gap=2)),
+        "n",
+    ),
     Method("LeaveOut(1)", "n fits", _estimates(evaluation.LeaveOut(1)), "n"),
     Method(
         "CompleteCV(2)", "n(n − 1)/2 fits", _estimates(evaluation.CompleteCV(2)), ""

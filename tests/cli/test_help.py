@@ -119,7 +119,7 @@ VERBS = (
 #: Options that several verbs have, in the order in which all of them list them.
 SHARED = (
     *("--target", "--drop", "--groups", "--weights", "--header", "--classes"),
-    *("--numbers", "--time", "--event"),
+    *("--numbers", "--time", "--event", "--memory-limit", "--layer"),
     *("--all", "--impute", "--scale", "--encode"),
     *("--batch", "--unknown-batch", "--covariates"),
     *("--claim", "--fdr", "--pfer", "--fwer"),

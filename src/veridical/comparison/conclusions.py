@@ -302,7 +302,7 @@ def mean_accuracy(
         return MeanAccuracy(mean, *wilson(mean, n_tested, 1 - alpha), std, n)
     if std == 0:
         return MeanAccuracy(mean, math.nan, math.nan, std, n)
-    half = t_half_width(values, test_to_train, 1 - alpha)
+    half = float(t_half_width(values, test_to_train, 1 - alpha))
     bounds = clip((mean - half, mean + half), limits)
     if n_tested is not None:
         bounds = at_least_wilson(bounds, mean, n_tested, 1 - alpha)
