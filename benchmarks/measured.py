@@ -43,6 +43,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.leakbench",
         ("docs/leakbench.md",),
     ),
+    "benchmarks/leakbench/parts.csv": (
+        "python -m benchmarks.leakbench.parts",
+        ("docs/leakbench.md",),
+    ),
     "benchmarks/leakbench/rivals.csv": (
         "python -m benchmarks.leakbench.rivals",
         ("docs/leakbench.md",),
