@@ -22,8 +22,8 @@ from typing import Any, Self, TextIO
 
 from veridical._core.numbers import duration
 
-Progress = Callable[[int, int], object]
-ProgressLike = Progress | bool | None
+ProgressFunction = Callable[[int, int], object]
+ProgressLike = ProgressFunction | bool | None
 
 # Seconds between two lines where there is no terminal, and two drawings of a bar.
 EVERY, REDRAW = 10.0, 0.1
@@ -235,7 +235,7 @@ _REPORTING: ContextVar[bool] = ContextVar("reporting", default=False)
 
 
 @contextmanager
-def reporting(progress: ProgressLike, label: str) -> Iterator[Progress | None]:
+def reporting(progress: ProgressLike, label: str) -> Iterator[ProgressFunction | None]:
     """Make the reporter that ``progress=`` asks for; None for no reports.
 
     A function called by another one, a worker process and a thread do not report by

@@ -42,7 +42,7 @@ from veridical.evaluation.reading import (
 from veridical.learning import DEFAULT_ESTIMATORS
 
 
-class Named(NamedTuple):
+class ComparedMethod(NamedTuple):
     """A selector or an estimator, its display name, and its parameters as text.
 
     `size` is the number or share of features that the user made a selector with; None
@@ -59,8 +59,8 @@ class Named(NamedTuple):
 class Design:
     """What is compared: selectors, estimators, number of features and methods."""
 
-    selectors: tuple[Named, ...]
-    estimators: tuple[Named, ...]
+    selectors: tuple[ComparedMethod, ...]
+    estimators: tuple[ComparedMethod, ...]
     n_features: int
     methods: tuple[str, ...]
     scores: tuple[Score, ...] = ()
@@ -236,7 +236,7 @@ def _without_truth(values: FloatArray, design: Design, method: str) -> FloatArra
 
 def read_selectors(
     selectors: Sequence[Any] | Mapping[str, Any], root: int
-) -> tuple[Named, ...]:
+) -> tuple[ComparedMethod, ...]:
     """Read two selectors or more, with different names.
 
     Parameters
@@ -275,12 +275,14 @@ def read_selectors(
         )
     sizes = [None if isinstance(one, str) else own_size(one) for one in passed]
     return tuple(
-        Named(seeded(selector, root), name, one_line(selector), size)
+        ComparedMethod(seeded(selector, root), name, one_line(selector), size)
         for selector, name, size in zip(given, shown, sizes, strict=True)
     )
 
 
-def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) -> int:
+def read_n_features(
+    wanted: Any, selectors: Sequence[ComparedMethod], n_features: int
+) -> int:
     """Return the number of features that every selector must select.
 
     Parameters
@@ -289,7 +291,7 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
         As the user gave it; a number or share replaces the selectors' own. "auto" is
         the number that the selectors were made with; where none has one it is 10, but
         at most half of the features.
-    selectors : sequence of Named
+    selectors : sequence of ComparedMethod
         From `read_selectors`.
     n_features : int
         Number of features of the data.
@@ -327,7 +329,7 @@ def read_n_features(wanted: Any, selectors: Sequence[Named], n_features: int) ->
     return next(iter(own.values()), default_n_features(n_features))
 
 
-def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
+def read_estimators(given: Any, root: int) -> tuple[ComparedMethod, ...]:
     """Read ``estimator=`` as estimators with different names.
 
     Parameters
@@ -349,13 +351,13 @@ def read_estimators(given: Any, root: int) -> tuple[Named, ...]:
         name = shown[i]
         if shown.count(name) > 1:
             name = f"{name} ({shown[: i + 1].count(name)})"
-        read.append(Named(estimator, name, one_line(estimator)))
+        read.append(ComparedMethod(estimator, name, one_line(estimator)))
     return tuple(read)
 
 
 def read_learners(
     given: Any, X: Any, y: Any, root: int, **options: Any
-) -> tuple[tuple[Named, ...], Table]:
+) -> tuple[tuple[ComparedMethod, ...], Table]:
     """Read ``estimator=`` and the data, whose kind of target the estimators decide.
 
     Parameters

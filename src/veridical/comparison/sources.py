@@ -39,8 +39,8 @@ from veridical.comparison.comparing import (
     feature_order,
 )
 from veridical.comparison.design import (
+    ComparedMethod,
     Design,
-    Named,
     SetOutcome,
     read_estimators,
     read_n_features,
@@ -239,7 +239,7 @@ def _leading_score(scoring: ScoringLike, table: Table) -> tuple[Score, ...]:
 
 def make_pair(
     selectors: Sequence[Any] | Mapping[str, Any], seed: int
-) -> tuple[Named, ...]:
+) -> tuple[ComparedMethod, ...]:
     """Read two selectors; raise if there are more.
 
     Parameters

@@ -39,10 +39,10 @@ _SHARE_ENDINGS = 0.5
 # The last part of an identifier: after a separator, or a letter after digits.
 _LAST = re.compile(r"(?:[\s_\-.:/#|]+[A-Za-z0-9]+|(?<=\d)[A-Za-z])$")
 
-Kind = Literal["identifier", "subjects"]
+IdentifierKind = Literal["identifier", "subjects"]
 
 
-def find_identifiers(X: pd.DataFrame) -> dict[Any, Kind]:
+def find_identifiers(X: pd.DataFrame) -> dict[Any, IdentifierKind]:
     """Find the columns that identify samples or subjects.
 
     Parameters
@@ -63,7 +63,7 @@ def find_identifiers(X: pd.DataFrame) -> dict[Any, Kind]:
     >>> find_identifiers(X)
     {'Patient ID': 'identifier'}
     """
-    found: dict[Any, Kind] = {}
+    found: dict[Any, IdentifierKind] = {}
     for j, column in enumerate(X.columns):
         values = X.iloc[:, j]
         is_text = values.dtype.kind == "O"  # categories too

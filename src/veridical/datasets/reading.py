@@ -35,7 +35,7 @@ from veridical.datasets.npz import read_npz
 from veridical.datasets.parquet import read_parquet
 from veridical.datasets.unsupported import refuse_unsupported
 
-Table = tuple[Any, NDArray[Any]]
+ReadData = tuple[Any, NDArray[Any]]
 
 #: Words for whether an event was seen.
 _TRUTHS = {"true": "1", "false": "0", "yes": "1", "no": "0"}
@@ -48,7 +48,7 @@ class _Binary:
     name: str
     suffixes: tuple[str, ...]
     magic: bytes
-    read: Callable[[Path, str | None, str], Table]
+    read: Callable[[Path, str | None, str], ReadData]
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class _Text:
 
     name: str
     suffixes: tuple[str, ...]
-    read: Callable[[bytes, str | None, str], Table]
+    read: Callable[[bytes, str | None, str], ReadData]
     looks: Callable[[bytes], bool] | None = None
 
 
@@ -90,7 +90,7 @@ def read(
     header: bool | None = None,
     memory_limit: int | str | None = None,
     layer: str | None = None,
-) -> Table:
+) -> ReadData:
     r"""Read a table from a file, and divide it into features and labels.
 
     Parameters
@@ -214,7 +214,7 @@ def read(
 
 def _open_blocks(
     path: Path, target: str | None, name: str, limit: int | None, layer: str | None
-) -> Table | None:
+) -> ReadData | None:
     """Open a file that is read by blocks; None where it is read as a whole."""
     whole = memory()
     if path.is_dir():
@@ -245,7 +245,7 @@ def _read_survival(
     time: str | None,
     event: str | None,
     header: bool | None,
-) -> Table:
+) -> ReadData:
     """Read a table with a survival time."""
     name = str(path)
     if target is not None or time is None or event is None:

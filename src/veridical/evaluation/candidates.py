@@ -49,7 +49,7 @@ _BASELINES: dict[Kind, str] = {"classes": "majority", "numbers": "mean"}
 
 
 @dataclass(frozen=True, eq=False)
-class Named:
+class NamedPart:
     """A selector or an estimator, with the name that records show."""
 
     name: str
@@ -70,7 +70,7 @@ class Candidates:
 
     Parameters
     ----------
-    selectors, estimators : tuple of Named
+    selectors, estimators : tuple of NamedPart
         As read; the seeds are set.
     sizes : tuple of int
         Numbers of features, ascending; empty leaves the number to the selector.
@@ -80,8 +80,8 @@ class Candidates:
         Selector and estimator of every procedure; None without one.
     """
 
-    selectors: tuple[Named, ...]
-    estimators: tuple[Named, ...]
+    selectors: tuple[NamedPart, ...]
+    estimators: tuple[NamedPart, ...]
     sizes: tuple[int, ...]
     procedures: tuple[Procedure, ...]
     owners: tuple[tuple[int | None, int | None], ...]
@@ -196,7 +196,7 @@ def read_candidates(
 # -- selectors -------------------------------------------------------------------------
 
 
-def _read_selectors(given: Any, table: Table, root: int) -> tuple[Named, ...]:
+def _read_selectors(given: Any, table: Table, root: int) -> tuple[NamedPart, ...]:
     if isinstance(given, str) and given == "auto":
         given = default_selectors(table)
     pairs = _name_all(given, "selectors", "a selector")
@@ -208,7 +208,7 @@ def _read_selectors(given: Any, table: Table, root: int) -> tuple[Named, ...]:
                 f"The selector {name} has no transform, so no pipeline can be made of "
                 "it; use a selector with scikit-learn's fit and transform."
             )
-        found.append(Named(name, seeded(made, root)))
+        found.append(NamedPart(name, seeded(made, root)))
     return tuple(found)
 
 
@@ -264,11 +264,11 @@ def _with_different_names(pairs: list[tuple[str, Any]]) -> list[tuple[str, Any]]
 
 def _read_estimators(
     given: Any, kind: Kind, scores: Sequence[Score], root: int
-) -> tuple[Named, ...]:
+) -> tuple[NamedPart, ...]:
     if isinstance(given, str) and given == "auto":
         given = [name for name in _ESTIMATORS[kind] if _answers(name, scores)]
     return tuple(
-        Named(name, seeded(made, root)) for name, made in _name_learners(given)
+        NamedPart(name, seeded(made, root)) for name, made in _name_learners(given)
     )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 SearchCorrection = Literal["bbc", "nested"]
 #: Least p-value of a candidate that is not distinguishable from the best.
-LEVEL = 0.05
+TIE_LEVEL = 0.05
 
 _COLUMNS = (
     "selector",
@@ -104,7 +104,7 @@ class Candidate:
     @property
     def is_like_winner(self) -> bool:
         """Whether it is not distinguishable from the winner at the 5 % level."""
-        return self.dropped_after is None and self.pvalue >= LEVEL
+        return self.dropped_after is None and self.pvalue >= TIE_LEVEL
 
     @property
     def label(self) -> str:
