@@ -15,6 +15,7 @@ from tests.report import records
 from veridical import report
 from veridical._core.errors import InputError
 from veridical.comparison.conclusions import mean_accuracy
+from veridical.comparison.records import MeasuredSize
 from veridical.report.plain import LONGEST_NAME, clean, plain
 from veridical.report.views.comparison import Summary
 
@@ -143,13 +144,46 @@ def words(record):
     return report.to_json(record)["words"]
 
 
+def with_size(record, size):
+    """Give the test under IN a measured false-positive rate."""
+    (pair,) = record.pairs["in"]
+    verdict = pair.verdict._replace(test=replace(pair.verdict.test, size=size))
+    pairs = {**record.pairs, "in": (pair._replace(verdict=verdict),)}
+    return replace(record, pairs=pairs)
+
+
+NEAR = MeasuredSize(
+    0.05, 0.03, 0.02, 0.05, 2000, "10 folds, linear SVM", 20, claim_level=0.05
+)
+
+
+@pytest.mark.parametrize("size", [None, NEAR._replace(near=False)])
+def test_a_clear_difference_by_a_test_that_was_not_measured_is_no_claim(size):
+    said = words(with_size(records.honest(), size))
+
+    assert said["belief"] == "care"
+    assert "was not measured near this design" in said["headline"]
+
+
+def test_the_method_paragraph_says_where_the_rate_was_measured():
+    near, far = (
+        report.method_section(with_size(records.honest(), size))
+        for size in (NEAR, NEAR._replace(near=False))
+    )
+
+    assert "The false-positive rate of this test is" in near
+    assert "in the 20 measured designs nearest to this one" in near
+    assert "has not been measured near this design" in far
+
+
 def test_a_clear_difference_may_be_believed():
-    said = words(records.honest())
+    said = words(with_size(records.honest(), NEAR))
 
     assert said["belief"] == "yes"
     assert said["headline"].startswith("ReliefF is better than FCBF on these data")
     assert "points more accurate" in said["headline"]
-    assert "corrected resampled t test, n = 10 folds" in said["evidence"]
+    assert "corrected resampled t test with false-positive rate" in said["evidence"]
+    assert "n = 10 folds" in said["evidence"]
 
 
 def test_a_draw_is_left_open():

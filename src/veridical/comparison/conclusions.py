@@ -776,7 +776,14 @@ def find_doubt(
             f"the test treats folds as independent and therefore {too_often}; believe "
             "the result only if the corrected test agrees"
         )
-    if size is None or size.claim_level is None or verdict.test.calibrated:
+    if verdict.test.calibrated:
+        return ""
+    if on_folds and (size is None or not size.near):
+        return (
+            "the false-positive rate of the test was not measured near this design; "
+            "believe the result only if the calibrated test agrees"
+        )
+    if size is None or size.claim_level is None:
         return ""
     found = _evidence(verdict.test, adjusted)
     if found <= size.claim_level:
@@ -1019,7 +1026,11 @@ def _conclude_several(record: Comparison) -> Conclusion:
     pairs = record.pairs["in"]
     significant = sorted(
         (pair for pair in pairs if pair.better is not None),
-        key=lambda pair: (pair.adjusted, -abs(pair.verdict.mean_difference)),
+        key=lambda pair: (
+            pair.adjusted,
+            _evidence(pair.verdict.test, None),
+            -abs(pair.verdict.mean_difference),
+        ),
     )
     allowing = _allowing(record, len(pairs))
     if not significant:

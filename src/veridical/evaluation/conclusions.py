@@ -257,14 +257,18 @@ def conclude_selection(record: Selection) -> Conclusion:
         return Conclusion("no", f"{start}, {less} than {rest}.")
     if not scoring.is_better(nearest, share):
         return Conclusion("open", f"{start}, not shown to be {more} than {rest}.")
-    n_weak = len(record.features) - record.n_supported
     if record.is_stable:
         return Conclusion("yes", f"{start}, clearly {more} than {rest}.")
+    n_weak = len(record.features) - record.n_supported
+    how = "fewer than half of the folds"
+    if 2 * record.n_supported >= len(record.features):
+        n_weak = sum(feature.n_folds == 0 for feature in record.features)
+        how = "no fold"
+    verb = "was" if n_weak == 1 else "were"
     return Conclusion(
         "care",
         f"{start}, clearly {more} than {rest}; but the list of features is not stable: "
-        f"{n_weak} of {len(record.features)} were selected in fewer than half of the "
-        "folds.",
+        f"{n_weak} of {len(record.features)} {verb} selected in {how}.",
     )
 
 

@@ -1469,6 +1469,15 @@ def _on_testing(gap: DifferenceSummary) -> list[str]:
             "design."
         )
         return said
+    if not size["near"]:
+        said.append(
+            "The false-positive rate of this test has not been measured near this "
+            f"design; it is {_over_designs(size)}."
+        )
+        return said
+    if size["n_designs"] > 1:
+        said.append(f"The false-positive rate of this test is {_over_designs(size)}.")
+        return said
     said.append(
         f"On {size['n_simulations']} simulated data sets in which neither selector "
         f"is better ({size['design']}), the test at the nominal level "
