@@ -15,6 +15,7 @@ from veridical.leakbench.rates import (
     count_alarms,
     count_causes,
     count_detections,
+    tabulate_causes,
 )
 
 #: Number of tables of each kind that rates need.
@@ -98,18 +99,7 @@ def _sections(frame: pd.DataFrame) -> list[str]:
 def _causes(frame: pd.DataFrame) -> list[str]:
     """Say how often the part in which a mistake belongs is the largest."""
     causes = count_causes(frame)
-    rows = [
-        (
-            str(row["name"]),
-            f"{row['dose']:g}",
-            str(row["cause"]),
-            f"{100 * row['moved']:+.1f}",
-            f"{100 * row['part']:+.1f}",
-            Rate(int(row["largest"]), int(row["n"])).write(),
-            Rate(int(row["largest_moved"]), int(row["n_moved"])).write(),
-        )
-        for row in causes.to_dict("records")
-    ]
+    table = tabulate_causes(causes)
     whole, moved = (
         Rate(int(causes[hits].sum()), int(causes[n].sum()))
         for hits, n in (("largest", "n"), ("largest_moved", "n_moved"))
@@ -123,11 +113,7 @@ def _causes(frame: pd.DataFrame) -> list[str]:
         f", and where the score moved by 5 points or more in {moved.write()}. No part "
         "can be computed for "
         f"{', '.join(none)}: their points are counted as signal.",
-        _table(
-            "mechanism | dose | part | points moved | points of the part | largest | "
-            "largest where moved",
-            rows,
-        ),
+        _table(" | ".join(table.header), list(table.rows)),
     ]
 
 
