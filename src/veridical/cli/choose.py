@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veridical._core import interrupts
 from veridical.cli import console, names, options
 from veridical.cli.commands import OUTPUT_PANEL, WORK_PANEL
 from veridical.cli.requests import PreparedRequest
@@ -215,6 +216,16 @@ def _show_checklist(found: Choice, name: str) -> None:
         typer.echo(f"{row.item:4} {row.topic}\n     {row.status}: {row.evidence}")
 
 
+def _message(store: Path | None) -> str:
+    """Write what is kept where the search is stopped at once."""
+    if store is None:
+        return interrupts.STOP_MESSAGE
+    return (
+        "Stopped. No report was written; predictions that were finished are in "
+        f"{store}, and the same command resumes from them."
+    )
+
+
 @contextmanager
 def _cluster(address: str | None, jobs: int) -> Iterator[int]:
     """Use a Dask cluster, where there is one; yield the number of processes."""
@@ -262,6 +273,7 @@ def _run(
             one: prepared.learn_by(make_estimator(one)) for one in request.estimators
         }
     with (
+        interrupts.stop_message(_message(store)),
         _cluster(dask, jobs) as n_jobs,
         console.progress_bar("Choosing") as progress,
     ):

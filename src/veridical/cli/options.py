@@ -168,7 +168,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a report to this HTML file.",
+        help="Write a report to this file: a page (.html), a table (.csv, .tex, .md), "
+        "a picture (.png, .svg, .pdf) or .json.",
         show_default=False,
         rich_help_panel=OUTPUT_PANEL,
     ),

@@ -98,7 +98,7 @@ class StudyReport(Record):
         The numbers behind them.
     notes : tuple of str
         Sentences that a reader needs to understand the numbers.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Settings of the study.
 
     Attributes
