@@ -68,12 +68,10 @@ def test_the_page_of_a_selection_shows_no_folds(run, files, tmp_path):
     for options, has_folds in ((("--validate", there), False), ((), True)):
         result = run(*words, *options, "--out", page)
         assert result.exit_code == 0, result.stderr
-        for text in (result.stdout, page.read_text()):
-            assert ("Selected in folds" in text) == has_folds
-            assert (" of 1" in text) is False
-            assert ("ross-validated accuracy" in text) == (
-                has_folds and text != result.stdout
-            )
+        shown = page.read_text()
+        assert ("Selected in folds" in shown) == has_folds
+        assert ("Selected in folds" in result.stdout) == has_folds
+        assert ("Cross-validated accuracy" in shown) == has_folds
 
 
 def test_out_writes_the_format_of_its_name(run, files, tmp_path):
