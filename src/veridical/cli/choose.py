@@ -194,10 +194,10 @@ def choose(
         drop_below=drop_hopeless,
         scoring=scoring,
     )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     options.check_names(request.selectors, request.estimators)
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
-    found = console.answer(
+    found = console.print_answer(
         lambda: _run(request, jobs, dask, store),
         out,
         as_json=as_json,
@@ -284,7 +284,7 @@ def _run(
             sizes=list(request.sizes) or "auto",
             estimators=estimators,
             **request.structure,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             cv=request.cv,
             correction=request.correction,  # type: ignore[arg-type]
             drop=request.drop_below,

@@ -235,7 +235,7 @@ def scoring_words(scoring: str | None) -> list[str]:
     return [] if scoring is None else ["--scoring", scoring]
 
 
-def read_scores(scoring: str | None) -> list[str] | None:
+def read_scoring(scoring: str | None) -> list[str] | None:
     """Read ``--scoring``; None is accuracy."""
     from veridical._core.scoring import read_scoring
 
