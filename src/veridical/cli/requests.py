@@ -354,7 +354,9 @@ def read_data(
     whole = X.categorical_frame() if is_lazy(X) else X
     used: tuple[str, ...] = ()
     if structure is not None:
-        X, found_in, used = take_structure(X, groups, weights, name, y, whole)
+        X, found_in, used = take_structure(
+            X, groups, weights, name, y, whole, (target, time, event)
+        )
         structure |= found_in
     X, dropped = _without(X, list(drop), target, used)
     found = identifiers_of(whole, y)

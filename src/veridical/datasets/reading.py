@@ -255,6 +255,11 @@ def _read_survival(
             "A survival time needs the column of the time and that of the event, and "
             "no target; give time and event."
         )
+    if time == event:
+        raise InputError(
+            f"{time!r} is given for the time and for the event of {name}; name the "
+            "column of each."
+        )
     X, times = read(path, time, header=header)
     known = [str(column) for column in getattr(X, "columns", ())]
     if event not in known:
@@ -269,9 +274,12 @@ def _read_survival(
     values = pd.to_numeric(pd.Series(values), errors="coerce").fillna(-1).to_numpy()
     if not np.isin(values, (0, 1)).all():
         odd = seen.to_numpy()[~np.isin(values, (0, 1))][0]
+        cure = "recode it"
+        if np.isin(times, (0, 1)).all():
+            cure = f"the values of {time!r} are 0 and 1, so that the two may be swapped"
         raise InputError(
             f"Column {event!r} of {name} must be 1 (the event was seen) or 0 "
-            f"(censored), or true or false, but one value is {show(odd)}; recode it."
+            f"(censored), or true or false, but one value is {show(odd)}; {cure}."
         )
     found = check_survival(times, values.astype(bool), name)
     return X.drop(columns=event), found.labels

@@ -80,7 +80,7 @@ def on_splits(
             f"{one_class} of {len(splits)} training sets hold one class only; there "
             "every estimator predicts that class."
         )
-    sizes = _units_of_classes(table)
+    sizes = count_units_of_classes(table)
     noun = "sample(s)" if table.groups is None else "group(s)"
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
@@ -95,7 +95,7 @@ def on_splits(
     return notes
 
 
-def _units_of_classes(table: Table) -> IntArray:
+def count_units_of_classes(table: Table) -> IntArray:
     """Count the samples of each class or, where there are groups, its groups."""
     if table.groups is None:
         return np.bincount(table.y)
