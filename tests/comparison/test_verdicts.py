@@ -190,7 +190,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     plain = compare([anova, worst], X, y, **{**arguments, "calibrated": False})
     test, before = record.verdicts["in"].test, plain.verdicts["in"].test
     assert test.statistic == before.statistic
-    assert test.name == "corrected resampled t, calibrated"
+    assert test.name == "calibrated corrected resampled t"
     assert "40 data sets" in test.assumptions
     assert test.pvalue * 41 == pytest.approx(round(test.pvalue * 41))
     assert test.size.n_simulations == 40

@@ -747,7 +747,7 @@ def _situation(table: Table, learner: Any, accuracy: float) -> Situation | None:
 
 
 def _hash(table: Table) -> dict[str, str]:
-    """Hash the table, where X is one; estimators of other packages may take more."""
+    """Return the hash of the table; nothing for X of other kinds, such as texts."""
     try:
         # Of a copy, so that features that no one else needs are not kept encoded.
         return {"table sha256": table.replace().sha256()}

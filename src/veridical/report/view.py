@@ -25,7 +25,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Curve, Interval, Side, write_setting
+from veridical._core.records import SIDES, Curve, Interval, Side, write_setting
 from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
@@ -350,11 +350,14 @@ class Figure:
         return cls((Panel(picture),), caption, **more)
 
     @classmethod
-    def from_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
-        """Make a figure of curves, with their title above and a key to them."""
-        key = (
-            (one.label, sides[i % len(sides)]) for i, one in enumerate(picture.curves)
-        )
+    def from_curves(cls, picture: Curves) -> Figure:
+        """Make a figure of curves, with their title above and a key to them.
+
+        Renderers draw the curves in the looks of the key: those of the two sides, a
+        third one, and again from the first.
+        """
+        looks: tuple[Side | None, ...] = (*SIDES, None)
+        key = ((one.label, looks[i % 3]) for i, one in enumerate(picture.curves))
         return cls.from_picture(
             picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
         )
@@ -624,7 +627,6 @@ _SETTINGS = {
     "alpha": "Significance level",
     "cross-validation": "How samples were split",
     "scoring": "Scores",
-    "methods": "IN, OUT or TRUTH",
     "calibration pairs": "Pairs of data sets for the calibration",
     "own features of selectors": "Features that the selectors were made for",
     "truth": "TRUTH",

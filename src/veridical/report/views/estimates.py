@@ -154,7 +154,7 @@ DETAILS = {
     "outside": "outside the bootstrap samples",
     "outside_by_sample": "outside the bootstrap samples, averaged by sample",
     "no_information_rate": "error rate without information",
-    "cut_in_part": ".632+ where only its difference from .632 is cut",
+    "cut_in_part": ".632+ if the error is cut only in its difference from .632",
     "overfitting_rate": "rate of overfitting",
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
@@ -527,9 +527,7 @@ def _curves(record: Estimates) -> tuple[Block, ...]:
                 one.curves,
                 ribbon=True,
                 from_zero=False,
-            ).described(),
-            "a",
-            "b",
+            ).described()
         )
         for one in first.curves
     )
@@ -700,8 +698,8 @@ def _remarks(s: EstimatesSummary) -> list[str]:
     return [
         *_about(s["words"]["intervals"]),
         "Measured coverage: share of data sets with a known truth on which the 95 % "
-        "interval of that kind covered the truth. 95 % is right; with less the "
-        "intervals are too narrow, with more too wide.",
+        "interval of that kind covered the truth. It should be 95 %; if it is smaller, "
+        "the intervals are too narrow, and if it is larger, too wide.",
         "Splits share samples, so their standard deviation is not the standard error "
         "of the estimate.",
     ]
