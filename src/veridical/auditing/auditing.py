@@ -325,14 +325,14 @@ def audit(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress, known,
     )  # fmt: skip
-    impossible = {}
+    impossible: dict[str, tuple[str, str]] = {}
     if sparse.issparse(data.values):
         needs = "dense features", "the features are a sparse matrix"
         impossible |= dict.fromkeys(wanted & OF_DENSE_FEATURES, needs)
     if data.kind != "classes":
         needs = "classes", f"the target is {TARGET_NAMES[data.kind]}"
         impossible |= dict.fromkeys(wanted - OF_ANY_TARGET, needs)
-    found, seconds = _run_checks(evidence, wanted - impossible.keys())
+    found, seconds = _run_checks(evidence, wanted - frozenset(impossible))
     findings = sorted(
         (one for one in found if isinstance(one, Finding)),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
