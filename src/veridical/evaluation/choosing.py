@@ -401,13 +401,11 @@ class Search:
         if n_bootstrap is None:
             n_bootstrap = _DRAWS if scores[0].compute is not None else _FEW_DRAWS
         settings = {
-            "selectors": ", ".join(one_line(one.made) for one in candidates.selectors),
-            "estimators": ", ".join(
-                one_line(one.made) for one in candidates.estimators
-            ),
-            "sizes": ", ".join(map(str, candidates.sizes)) or "what selectors keep",
+            "selectors": tuple(one_line(one.made) for one in candidates.selectors),
+            "estimators": tuple(one_line(one.made) for one in candidates.estimators),
+            "sizes": tuple(candidates.sizes) or "what selectors keep",
             "cross-validation": describe_splits(method, table),
-            "scoring": ", ".join(one.label for one in scores),
+            "scoring": tuple(one.label for one in scores),
             "correction": self._describe_correction(nested, n_bootstrap),
             **describe_weights(table),
             **describe_blocks(table),
