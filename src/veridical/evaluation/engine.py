@@ -66,6 +66,7 @@ from veridical.learning.many import (
     predict_table,
 )
 from veridical.learning.outcomes import target_of
+from veridical.learning.registry import estimator_name
 from veridical.selection import SELECTORS
 
 #: Numbers in the rankings held at a time; more training sets make a new batch.
@@ -535,8 +536,8 @@ def common_target(estimators: Sequence[Any]) -> Kind | None:
     if len(found) > 1:
         (a, first), (b, second), *_ = found.items()
         raise InputError(
-            f"{type(first).__name__} learns {TARGET_NAMES[a]}, but "
-            f"{type(second).__name__} learns {TARGET_NAMES[b]}; use estimators for "
+            f"{estimator_name(first)} learns {TARGET_NAMES[a]}, but "
+            f"{estimator_name(second)} learns {TARGET_NAMES[b]}; use estimators for "
             "one kind of target."
         )
     return next(iter(found), None)
