@@ -11,6 +11,8 @@ from veridical import discover
 from veridical._core.reading import read_table
 from veridical.discovery.association import ENOUGH, sequential_pvalues
 from veridical.discovery.permuting import draw_pairs, make_permutations
+from veridical.kernels.ordering import first_by_score, first_clearly
+from veridical.kernels.trainsets import TrainSets
 from veridical.selection import (
     SELECTORS,
     AnovaF,
@@ -103,6 +105,96 @@ def test_leading_features_are_the_first_of_the_ranking(make):
         scores = make().fit(X[half], y[half]).scores_
         with np.errstate(invalid="ignore"):
             assert first.size == min(12, np.count_nonzero(scores > 1e-12))
+
+
+def _awkward(kind, n, rng):
+    """Features in which a quick score loses digits, or in which many are equal."""
+    X = rng.normal(size=(n, 60))
+    if kind == "ties":
+        X = rng.integers(0, 3, (n, 60)).astype(float)
+    if kind == "copies":
+        X[:, 30:] = X[:, :30]
+    if kind == "far from zero":
+        X += 1e8
+    if kind == "outliers":
+        X[0] *= 1e6
+        X[-1, ::2] = 1e9
+    if kind == "constant":
+        X[:, ::3] = 2.5
+    if kind == "perfect":
+        X[:, 7] = np.arange(n) % 3 == 0
+        X[:, 8] = (np.arange(n) % 3 == 0) + 1e-9 * X[:, 8]
+    return X
+
+
+@pytest.mark.parametrize("n", [48, 51])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kind",
+    ["ties", "copies", "far from zero", "outliers", "constant", "perfect", "plain"],
+)
+def test_quick_sums_lead_with_the_features_of_the_ranking(kind, weighted, n):
+    rng = np.random.default_rng(3)
+    X, y = _awkward(kind, n, rng), np.arange(n) % 3
+    weights = rng.integers(1, 4, n).astype(float) if weighted else None
+    table = read_table(X, y, sample_weight=weights)
+    halves = draw_pairs(table, 6, 0)
+    sets = [*halves, np.arange(n), halves[0][:-1]]  # not all are halves of a pair
+    for n_features in (1, 12, 59, 60):
+        leading = AnovaF().lead_table(table, sets, n_features)
+        ranked = AnovaF().rank_table(table, sets)
+        for first, order in zip(leading, ranked, strict=True):
+            np.testing.assert_array_equal(first, order[: first.size])
+    assert max(first.size for first in leading) > 30
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_a_second_half_are_what_the_first_leaves(weighted):
+    rng = np.random.default_rng(0)
+    n = 43
+    weights = rng.integers(0, 3, n).astype(float) if weighted else None
+    table = read_table(np.zeros((n, 1)) + np.arange(n)[:, None], np.arange(n) % 2)
+    halves = draw_pairs(table, 4, 0)
+    sets = [*halves, np.arange(n), halves[1][:3], np.resize([0, 1], 9)]
+    made = TrainSets.from_indices(sets, n, weights)
+    firsts, seconds, neither = made.complements()
+    whole = np.ones(n) if weights is None else weights
+    sums = rng.normal(size=n)
+    found = dict(zip(firsts.tolist(), made.counts[firsts] @ sums, strict=True))
+    for first, second, left in zip(firsts, seconds, neither, strict=True):
+        if second >= 0:
+            found[int(second)] = (
+                whole @ sums - found[int(first)] - (whole * left) @ sums
+            )
+    assert sorted(found) == list(range(len(sets)))
+    np.testing.assert_allclose([found[s] for s in range(len(sets))], made.counts @ sums)
+
+
+def test_halves_of_a_pair_are_summed_once():
+    table = read_table(np.eye(43), np.arange(43) % 2)
+    made = TrainSets.from_indices(draw_pairs(table, 4, 0), 43)
+    firsts, seconds, _ = made.complements()
+    assert firsts.tolist() == [0, 2, 4, 6]
+    assert seconds.tolist() == [1, 3, 5, 7]
+
+
+def test_an_order_is_clear_only_where_errors_cannot_change_it():
+    rng = np.random.default_rng(0)
+    n_clear = 0
+    for number in range(300):
+        scores = rng.random(20)
+        if number % 2:
+            scores = rng.choice([0.0, *scores], 20)
+        scores = scores + rng.choice([0.0, 1e-6], 20)
+        noisy = scores + rng.uniform(-1e-3, 1e-3, 20)
+        n = int(rng.integers(1, 20))
+        order, near = first_clearly(noisy, n, rtol=0.0, atol=1e-3)
+        wanted = first_by_score(scores, n, rtol=1e-12)
+        assert set(wanted) <= set(near)
+        if order is not None:
+            n_clear += 1
+            np.testing.assert_array_equal(order, wanted)
+    assert 20 < n_clear < 280
 
 
 def test_sequential_pvalues_are_uniform_under_the_null():

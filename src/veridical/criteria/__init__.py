@@ -15,6 +15,7 @@ from veridical.criteria.information import (
     UncertaintyRelevance,
 )
 from veridical.criteria.protocols import (
+    QUICK_ERROR,
     PermutedRelevance,
     QuickRelevance,
     Relevance,
@@ -27,6 +28,7 @@ from veridical.criteria.relief import (
 from veridical.criteria.survival import ConcordanceRelevance, CoxRelevance
 
 __all__ = [
+    "QUICK_ERROR",
     "AnovaRelevance",
     "ConcordanceRelevance",
     "CorrelationRelevance",

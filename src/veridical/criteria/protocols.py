@@ -8,6 +8,9 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 
+#: Relative error of quick scores, with a wide margin.
+QUICK_ERROR = 1e-9
+
 
 class Relevance(Protocol):
     """A score for every feature in every training set, larger is better.
@@ -56,8 +59,10 @@ class QuickRelevance(Protocol):
 
     def quick_scores(
         self, data: Table, sets: TrainSets, n_threads: int
-    ) -> FloatArray | None:
-        """Return scores of shape (n_sets, n_features), to about 1e-10 of each.
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return scores of shape (n_sets, n_features), and a bound on their error.
 
-        NaN where digits were lost; None where the scores cannot be computed quickly.
+        Scores are NaN where digits were lost. The error, of shape (n_sets,), is added
+        to `QUICK_ERROR` times the score. None where the scores cannot be computed
+        quickly.
         """

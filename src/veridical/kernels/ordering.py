@@ -122,3 +122,49 @@ def first_by_score(
         near = few[some >= least - slack]
         few = near if near.size <= 2 * n_first + 30 else few
     return few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
+
+
+def first_clearly(
+    scores: FloatArray, n_first: int, *, rtol: float, atol: float
+) -> tuple[IntArray | None, IntArray]:
+    """Return what `first_by_score` does, if errors of the scores cannot change it.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+        Larger is better, −infinity where undefined.
+    n_first : int
+        How many indices at most.
+    rtol, atol : float
+        Bounds of the error of a score; `rtol` is far above the difference of ties.
+
+    Returns
+    -------
+    order : array or None
+        The first indices; None if an error could change them or their order.
+    near : array
+        All indices that could be among the first, ascending.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 2.0, 5.0, 3.0, 2.001])
+    >>> first_clearly(scores, 2, rtol=1e-9, atol=1e-9)
+    (array([2, 3]), array([2, 3]))
+    >>> first_clearly(scores, 3, rtol=1e-2, atol=0.0)
+    (None, array([1, 2, 3, 4]))
+    """
+    least = NO_SCORE - atol
+    if n_first < scores.size:
+        last = scores.size - n_first
+        lowest = np.partition(scores, last)[last]
+        if np.isfinite(lowest):
+            least = max(least, lowest - 2 * (atol + rtol * abs(lowest)))
+    near = np.flatnonzero(scores >= least)
+    order = near[np.argsort(-scores[near], kind="stable")]
+    ranked = scores[order]
+    slack = 2 * (atol + rtol * np.abs(ranked))
+    # Equal infinite scores have no difference.
+    with np.errstate(invalid="ignore"):
+        apart = ranked[:-1] - ranked[1:] > slack[:-1]
+    is_clear = apart[:n_first].all() and (ranked - slack > NO_SCORE).all()
+    return (order[:n_first] if is_clear else None), near

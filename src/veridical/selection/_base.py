@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
@@ -31,16 +31,18 @@ from veridical._core.records import Ranking
 from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.criteria import PermutedRelevance, QuickRelevance, Relevance
+from veridical.criteria import (
+    QUICK_ERROR,
+    PermutedRelevance,
+    QuickRelevance,
+    Relevance,
+)
 from veridical.kernels.ordering import NO_SCORE
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import lead_by_score, rank_by_score
+from veridical.search import lead_by_score, lead_clearly, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
-
-# Relative and absolute error of quick scores, with a wide margin.
-QUICK_ERROR = 1e-9
 
 
 @dataclass(frozen=True)
@@ -508,32 +510,27 @@ def _lead_quickly(
 ) -> list[IntArray]:
     """Find the first features by quick scores, and by precise ones where they matter.
 
-    Features that lost digits, and training sets in which rounding could decide which
-    feature is the last, are scored precisely.
+    Features that lost digits are scored precisely in all sets, and those that could be
+    among the first where rounding could decide their order.
     """
     tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
-    scores = relevance.quick_scores(data, sets, n_threads)
-    if scores is None:
+    found = relevance.quick_scores(data, sets, n_threads)
+    if found is None:
         scores = relevance.scores(data, sets, n_threads)
         return lead_by_score(scores, n_features, **tolerance)
-    vague = np.flatnonzero(np.isnan(scores).any(axis=0))
+    scores, error = found
+    vague = np.flatnonzero(np.isnan(scores.sum(axis=0)))
     if vague.size:
-        part = data.permute(vague)
-        scores[:, vague] = relevance.scores(part, sets, n_threads)
-    unclear = np.flatnonzero(~_are_clear(scores, n_features))
-    if unclear.size:
+        part = relevance.scores(data.permute(vague), sets, n_threads)
+        scores[:, vague] = np.where(np.isnan(part), -np.inf, part)
+    leading, near = lead_clearly(scores, n_features, QUICK_ERROR, error)
+    unclear = [s for s, order in enumerate(leading) if order is None]
+    if unclear:
         some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
-        scores[unclear] = relevance.scores(data, some, n_threads)
-    return lead_by_score(scores, n_features, **tolerance)
-
-
-def _are_clear(scores: FloatArray, n_features: int) -> BoolArray:
-    """Return for each row whether its first features do not depend on rounding."""
-    if n_features >= scores.shape[1]:
-        return np.ones(len(scores), dtype=np.bool_)
-    place = scores.shape[1] - n_features
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    around = np.partition(known, (place - 1, place), axis=1)
-    below, above = around[:, place - 1], around[:, place]
-    with np.errstate(invalid="ignore"):
-        return above - below > QUICK_ERROR * np.abs(above) + QUICK_ERROR
+        columns = np.unique(np.concatenate([near[s] for s in unclear]))
+        part = relevance.scores(data.permute(columns), some, n_threads)
+        for s, order in zip(
+            unclear, lead_by_score(part, n_features, **tolerance), strict=True
+        ):
+            leading[s] = columns[order]
+    return leading
