@@ -15,9 +15,8 @@ from veridical.criteria.information import (
     UncertaintyRelevance,
 )
 from veridical.criteria.protocols import (
-    QUICK_ERROR,
+    LeadingRelevance,
     PermutedRelevance,
-    QuickRelevance,
     Relevance,
 )
 from veridical.criteria.relief import (
@@ -28,16 +27,15 @@ from veridical.criteria.relief import (
 from veridical.criteria.survival import ConcordanceRelevance, CoxRelevance
 
 __all__ = [
-    "QUICK_ERROR",
     "AnovaRelevance",
     "ConcordanceRelevance",
     "CorrelationRelevance",
     "CoxRelevance",
     "InformationRelevance",
+    "LeadingRelevance",
     "MultiSurfRelevance",
     "NeighborInformation",
     "PermutedRelevance",
-    "QuickRelevance",
     "RegressionReliefRelevance",
     "Relevance",
     "ReliefRelevance",

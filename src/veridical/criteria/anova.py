@@ -12,7 +12,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Classes
-from veridical.criteria.protocols import QUICK_ERROR
 from veridical.kernels.columns import map_blocks, memory_blocks
 from veridical.kernels.moments import (
     MIN_SQUARES_SHARE,
@@ -20,6 +19,7 @@ from veridical.kernels.moments import (
     tile_size,
     tile_variances,
 )
+from veridical.kernels.ordering import near_first
 from veridical.kernels.regressions import (
     block_regressions,
     centre_target,
@@ -33,6 +33,8 @@ from veridical.kernels.trainsets import TrainSets
 ROUNDING = 1e-13
 # The same for quick scores: below it a score has lost too many digits.
 QUICK = 1e-3
+# Relative error of a quick score, with a wide margin.
+QUICK_ERROR = 1e-9
 # Training sets whose sums stay in the second-level cache.
 QUICK_SETS = 125
 
@@ -216,10 +218,46 @@ class AnovaRelevance:
         part = data.permute(columns)
         return _ratios(part, weights, between_classes, len(orders), present, n_threads)
 
-    def quick_scores(
+    def leading_scores(
+        self, data: Table, sets: TrainSets, n_features: int, n_threads: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Score the features that could be among the first; see `LeadingRelevance`.
+
+        Quick scores decide which these are. Features that lose digits there are scored
+        precisely, and so are the first ones where rounding could decide their order.
+        """
+        found = self._quick_scores(data, sets, n_threads)
+        if found is None:
+            return None
+        scores, error = found
+        vague = np.flatnonzero(np.isnan(scores.sum(axis=0)))
+        if vague.size:
+            part = self.scores(data.permute(vague), sets, n_threads)
+            scores[:, vague] = np.where(np.isnan(part), -np.inf, part)
+        leading, unclear = [], []
+        for s, row in enumerate(scores):
+            near, is_clear = near_first(
+                row, n_features, rtol=QUICK_ERROR, atol=float(error[s])
+            )
+            leading.append((near, row[near]))
+            if not is_clear:
+                unclear.append(s)
+        if unclear:
+            some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
+            columns = np.unique(np.concatenate([leading[s][0] for s in unclear]))
+            precise = self.scores(data.permute(columns), some, n_threads)
+            for s, row in zip(unclear, precise, strict=True):
+                near, _ = leading[s]
+                leading[s] = near, row[np.searchsorted(columns, near)]
+        return leading
+
+    def _quick_scores(
         self, data: Table, sets: TrainSets, n_threads: int
     ) -> tuple[FloatArray, FloatArray] | None:
-        """Return the F ratios to about 1e-10 of each; see `QuickRelevance`.
+        """Return F ratios, NaN where digits were lost, and their absolute error.
+
+        Their relative error is `QUICK_ERROR`, and the absolute one of each set is that
+        of the sums of squares between classes, which are differences.
 
         Sums of the classes are products of matrices. Those of the second half of a pair
         are what the first half leaves of all rows.

@@ -8,9 +8,6 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.kernels.trainsets import TrainSets
 
-#: Relative error of quick scores, with a wide margin.
-QUICK_ERROR = 1e-9
-
 
 class Relevance(Protocol):
     """A score for every feature in every training set, larger is better.
@@ -54,15 +51,28 @@ class PermutedRelevance(Protocol):
 
 
 @runtime_checkable
-class QuickRelevance(Protocol):
-    """A relevance that is computed faster where the last digits do not matter."""
+class LeadingRelevance(Protocol):
+    """A relevance that finds the first features without scoring all of them."""
 
-    def quick_scores(
-        self, data: Table, sets: TrainSets, n_threads: int
-    ) -> tuple[FloatArray, FloatArray] | None:
-        """Return scores of shape (n_sets, n_features), and a bound on their error.
+    def leading_scores(
+        self, data: Table, sets: TrainSets, n_features: int, n_threads: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Return the features that could be among the first of each set.
 
-        Scores are NaN where digits were lost. The error, of shape (n_sets,), is added
-        to `QUICK_ERROR` times the score. None where the scores cannot be computed
-        quickly.
+        Parameters
+        ----------
+        data : Table
+            The samples.
+        sets : TrainSets
+            The training sets.
+        n_features : int
+            How many features lead.
+        n_threads : int
+            Number of threads.
+
+        Returns
+        -------
+        list of (int array, array), or None
+            Features, ascending, and their scores, which give them the order of
+            `Relevance.scores`. None where scoring all features is as fast.
         """

@@ -124,47 +124,55 @@ def first_by_score(
     return few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
 
 
-def first_clearly(
-    scores: FloatArray, n_first: int, *, rtol: float, atol: float
-) -> tuple[IntArray | None, IntArray]:
-    """Return what `first_by_score` does, if errors of the scores cannot change it.
+def near_first(
+    scores: FloatArray, n_first: int, *, rtol: float, atol: float | FloatArray
+) -> tuple[IntArray, bool]:
+    """Return the features that could be among the first, whatever the errors are.
 
     Parameters
     ----------
     scores : array of shape (n_features,)
         Larger is better, −infinity where undefined.
     n_first : int
-        How many indices at most.
-    rtol, atol : float
-        Bounds of the error of a score; `rtol` is far above the difference of ties.
+        How many features lead; those whose score is not above `NO_SCORE` do not.
+    rtol : float
+        Bound on the relative error of a score.
+    atol : float or array of shape (n_features,)
+        Bound on its absolute error, far above the difference of tied scores.
 
     Returns
     -------
-    order : array or None
-        The first indices; None if an error could change them or their order.
-    near : array
-        All indices that could be among the first, ascending.
+    near : int array
+        The features, ascending.
+    is_clear : bool
+        Whether they are the first ones, and errors cannot change their order.
 
     Examples
     --------
     >>> scores = np.array([0.0, 2.0, 5.0, 3.0, 2.001])
-    >>> first_clearly(scores, 2, rtol=1e-9, atol=1e-9)
-    (array([2, 3]), array([2, 3]))
-    >>> first_clearly(scores, 3, rtol=1e-2, atol=0.0)
-    (None, array([1, 2, 3, 4]))
+    >>> near_first(scores, 2, rtol=0.0, atol=1e-9)
+    (array([2, 3]), True)
+    >>> near_first(scores, 3, rtol=0.0, atol=1e-2)
+    (array([1, 2, 3, 4]), False)
     """
-    least = NO_SCORE - atol
+    own: FloatArray | None = atol if isinstance(atol, np.ndarray) else None
+    low, high = (scores, scores) if own is None else (scores - own, scores + own)
+    same = 0.0 if isinstance(atol, np.ndarray) else atol  # for all scores
+    least = NO_SCORE
     if n_first < scores.size:
+        # What a relative error adds does not change the order.
         last = scores.size - n_first
-        lowest = np.partition(scores, last)[last]
+        lowest = float(np.partition(low, last)[last])
         if np.isfinite(lowest):
-            least = max(least, lowest - 2 * (atol + rtol * abs(lowest)))
-    near = np.flatnonzero(scores >= least)
-    order = near[np.argsort(-scores[near], kind="stable")]
+            least = max(least, lowest - same - 2 * rtol * abs(lowest))
+    near = np.flatnonzero(high >= least - same - 2 * rtol * abs(least))
+    order = near[np.argsort(-scores[near])]
     ranked = scores[order]
-    slack = 2 * (atol + rtol * np.abs(ranked))
+    slack = rtol * np.abs(ranked) + (same if own is None else own[order])
     # Equal infinite scores have no difference.
     with np.errstate(invalid="ignore"):
-        apart = ranked[:-1] - ranked[1:] > slack[:-1]
-    is_clear = apart[:n_first].all() and (ranked - slack > NO_SCORE).all()
-    return (order[:n_first] if is_clear else None), near
+        apart = ranked[:-1] - ranked[1:] > slack[:-1] + slack[1:]
+    is_clear = (
+        near.size <= n_first and apart.all() and (ranked > NO_SCORE + slack).all()
+    )
+    return near, bool(is_clear)

@@ -6,7 +6,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Ranking
-from veridical.kernels.ordering import first_by_score, first_clearly, order_by_score
+from veridical.kernels.ordering import first_by_score, order_by_score
 from veridical.kernels.threads import run
 
 
@@ -53,33 +53,3 @@ def lead_by_score(
         Relative and absolute difference of tied scores.
     """
     return [first_by_score(row, n, rtol=rtol, atol=atol) for row in scores]
-
-
-def lead_clearly(
-    scores: FloatArray, n: int, rtol: float, error: FloatArray
-) -> tuple[list[IntArray | None], list[IntArray]]:
-    """Return the first n features of each row of scores that are not precise.
-
-    Parameters
-    ----------
-    scores : array of shape (n_sets, n_features)
-        Larger is better, −infinity where undefined.
-    n : int
-        How many features at most; those whose score is not above 0 are left out.
-    rtol : float
-        Relative error of a score, much larger than the difference of tied ones.
-    error : array of shape (n_sets,)
-        Absolute error of the scores of each set.
-
-    Returns
-    -------
-    leading : list of arrays or None
-        For each set the first features; None where an error could change their order.
-    near : list of arrays
-        For each set the features that could be among the first, ascending.
-    """
-    found = [
-        first_clearly(row, n, rtol=rtol, atol=atol)
-        for row, atol in zip(scores, error.tolist(), strict=True)
-    ]
-    return [order for order, _ in found], [few for _, few in found]

@@ -32,15 +32,14 @@ from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.criteria import (
-    QUICK_ERROR,
+    LeadingRelevance,
     PermutedRelevance,
-    QuickRelevance,
     Relevance,
 )
-from veridical.kernels.ordering import NO_SCORE
+from veridical.kernels.ordering import NO_SCORE, first_by_score
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
-from veridical.search import lead_by_score, lead_clearly, rank_by_score
+from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
 
@@ -499,38 +498,12 @@ class ScoreSelector(Selector):
     def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
         relevance = self._relevance(data, sets)
         tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
-        if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
-            scores = relevance.scores(data, sets, self._n_threads)
-            return lead_by_score(scores, n_features, **tolerance)
-        return _lead_quickly(relevance, data, sets, n_features, self._n_threads)
-
-
-def _lead_quickly(
-    relevance: Any, data: Table, sets: TrainSets, n_features: int, n_threads: int
-) -> list[IntArray]:
-    """Find the first features by quick scores, and by precise ones where they matter.
-
-    Features that lost digits are scored precisely in all sets, and those that could be
-    among the first where rounding could decide their order.
-    """
-    tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
-    found = relevance.quick_scores(data, sets, n_threads)
-    if found is None:
-        scores = relevance.scores(data, sets, n_threads)
+        if isinstance(relevance, LeadingRelevance) and len(sets) > 1:
+            found = relevance.leading_scores(data, sets, n_features, self._n_threads)
+            if found is not None:
+                return [
+                    near[first_by_score(scores, n_features, **tolerance)]
+                    for near, scores in found
+                ]
+        scores = relevance.scores(data, sets, self._n_threads)
         return lead_by_score(scores, n_features, **tolerance)
-    scores, error = found
-    vague = np.flatnonzero(np.isnan(scores.sum(axis=0)))
-    if vague.size:
-        part = relevance.scores(data.permute(vague), sets, n_threads)
-        scores[:, vague] = np.where(np.isnan(part), -np.inf, part)
-    leading, near = lead_clearly(scores, n_features, QUICK_ERROR, error)
-    unclear = [s for s, order in enumerate(leading) if order is None]
-    if unclear:
-        some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
-        columns = np.unique(np.concatenate([near[s] for s in unclear]))
-        part = relevance.scores(data.permute(columns), some, n_threads)
-        for s, order in zip(
-            unclear, lead_by_score(part, n_features, **tolerance), strict=True
-        ):
-            leading[s] = columns[order]
-    return leading
