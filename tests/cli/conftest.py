@@ -39,4 +39,5 @@ def table(tmp_path):
 @pytest.fixture(autouse=True)
 def _no_lines_of_progress(monkeypatch):
     """Keep stderr the same however long the work takes; tests/core has the lines."""
-    monkeypatch.setattr("veridical._core.progress.EVERY", math.inf)
+    for name in ("EVERY", "_LONG_COMPILATION"):
+        monkeypatch.setattr(f"veridical._core.progress.{name}", math.inf)

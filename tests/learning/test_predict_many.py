@@ -222,7 +222,7 @@ def test_sizes_as_one_subset_at_a_time(name, kind, n_classes):
 @TWO_OR_THREE
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NESTED)
-def test_all_features(name, kind, n_classes):
+def test_all_features_are_predicted_as_in_a_loop(name, kind, n_classes):
     X, y = tables(kind, seed=n_classes, n_classes=n_classes)
     table = read_table(X, y)
     splits = kinds_of_splits(table.labels)
@@ -434,7 +434,7 @@ def test_an_unseen_category_is_not_a_missing_value(name):
 @pytest.mark.parametrize("method", SOME_METHODS, ids=str)
 @pytest.mark.parametrize("kind", NUMBERS)
 @pytest.mark.parametrize("model", SHARING, ids=str)
-def test_numbers(model, kind, method):
+def test_numbers_are_predicted_as_in_a_loop(model, kind, method):
     X, y = numbers(kind)
     table = read_table(X, y)
     splits = method.split(y, 4)

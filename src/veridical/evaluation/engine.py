@@ -66,6 +66,7 @@ from veridical.learning.many import (
     predict_table,
 )
 from veridical.learning.outcomes import target_of
+from veridical.learning.registry import estimator_name
 from veridical.selection import SELECTORS
 
 #: Numbers in the rankings held at a time; more training sets make a new batch.
@@ -525,8 +526,8 @@ def common_target(estimators: Sequence[Any]) -> Kind | None:
     if len(found) > 1:
         (a, first), (b, second), *_ = found.items()
         raise InputError(
-            f"{type(first).__name__} learns {TARGET_NAMES[a]}, but "
-            f"{type(second).__name__} learns {TARGET_NAMES[b]}; use estimators for "
+            f"{estimator_name(first)} learns {TARGET_NAMES[a]}, but "
+            f"{estimator_name(second)} learns {TARGET_NAMES[b]}; use estimators for "
             "one kind of target."
         )
     return next(iter(found), None)
@@ -1035,13 +1036,13 @@ def _predict_splits(
             for split, some, ranks in zip(splits, procedures, rankings, strict=True)
         ]
     found: list[list[Any]] = [[None] * len(some) for some in procedures]
-    requests: dict[Any, _Request] = {}
+    requests: dict[Any, _PredictionPlan] = {}
     for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
         for p, (procedure, ranked) in enumerate(zip(some, ranks, strict=True)):
             order, sizes = _order_and_sizes(procedure, ranked)
             key = (id(procedure.estimator), sizes, order is None)
             one = requests.setdefault(
-                key, _Request(procedure.estimator, sizes, procedure.responses)
+                key, _PredictionPlan(procedure.estimator, sizes, procedure.responses)
             )
             one.add(s, order, place=p)
     for one in requests.values():
@@ -1055,7 +1056,7 @@ def _predict_splits(
 
 
 @dataclass(eq=False)
-class _Request:
+class _PredictionPlan:
     """Splits and subsets on which one estimator predicts, each of them once."""
 
     estimator: Any
