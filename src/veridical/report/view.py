@@ -30,7 +30,8 @@ from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
-from veridical.report.plain import clean, unknown
+from veridical.evaluation.conclusions import write_coverage
+from veridical.report.plain import CoverageSummary, clean, covered, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 ValueUnit = Literal["percent", "number"]
@@ -781,7 +782,7 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
 def list_score(
     scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
 ) -> tuple[str, ...]:
-    """List a score for a table of scores; `kind` is that of its interval."""
+    """List a score for a table of scores; `kind` is what is said of its interval."""
     info = read_info(scoring)
     return (
         info.full_label,
@@ -792,6 +793,21 @@ def list_score(
         info.write(info.chance),
         "more" if info.greater_is_better else "less",
     )
+
+
+def interval_cells(
+    kind: str | None, coverage: CoverageSummary | None, score: str = ""
+) -> tuple[str, str]:
+    """Write the kind of an interval and its measured coverage.
+
+    Coverages of accuracies were measured for some kinds of intervals only, which the
+    notes say.
+    """
+    if not kind:
+        return "none valid", MISSING
+    if coverage is None and score != "accuracy":
+        return kind, "not measured"
+    return kind, write_coverage(covered(coverage))
 
 
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:

@@ -27,7 +27,6 @@ from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
     leading,
     say_coverage,
-    write_coverage,
     write_interval,
 )
 from veridical.evaluation.reading import name_of
@@ -67,6 +66,7 @@ from veridical.report.view import (
     chance_level,
     confidence,
     data_facts,
+    interval_cells,
     list_score,
     on_chance,
     on_direction,
@@ -203,6 +203,7 @@ class OtherSummary(TypedDict):
     low: float | None
     high: float | None
     interval: str | None
+    coverage: CoverageSummary | None
 
 
 class NoteSummary(TypedDict):
@@ -346,7 +347,13 @@ def _other(method: str, estimate: Estimate) -> OtherSummary:
     """Write another score with its first interval."""
     kind, (low, high) = next(iter(estimate.intervals.items()), (None, (None, None)))
     found: OtherSummary = fill(
-        OtherSummary, estimate, method=method, low=low, high=high, interval=kind
+        OtherSummary,
+        estimate,
+        method=method,
+        low=low,
+        high=high,
+        interval=kind,
+        coverage=estimate.coverage.get(kind or ""),
     )
     return found
 
@@ -620,12 +627,15 @@ def _others(s: EstimatesSummary) -> list[Rows]:
     rows = [
         (
             *([one["method"]] if several else []),
-            *list_score(one["scoring"], one, one["interval"] or "none valid"),
+            *list_score(
+                one["scoring"], one, *interval_cells(one["interval"], one["coverage"])
+            ),
         )
         for one in s["others"]
     ]
     heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
-    heads += f"{confidence(s['confidence'])}# | Kind | Over splits | Guessing# | "
+    heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
+    heads += "Over splits | Guessing# | "
     caption = "Other scores of the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
@@ -652,10 +662,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     bounds = [
         (
             score_range(b["low"], b["high"], unit),
-            b["kind"],
-            write_coverage(covered(b["coverage"]))
-            if b["coverage"] is not None or s["scoring"]["name"] == "accuracy"
-            else "not measured",
+            *interval_cells(b["kind"], b["coverage"], s["scoring"]["name"]),
         )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]

@@ -44,6 +44,7 @@ from veridical.report.view import (
     bounded,
     chance_level,
     data_facts,
+    interval_cells,
     list_score,
     majority,
     on_chance,
@@ -397,10 +398,15 @@ def show(record: Selection) -> View:
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
     rows = [
-        list_score(one["scoring"], one["score"], one["interval"] or "none valid")
+        list_score(
+            one["scoring"],
+            one["score"],
+            *interval_cells(one["interval"], one["coverage"], one["scoring"]["name"]),
+        )
         for one in s["scores"]
     ]
-    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
+    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Measured coverage# | "
+    heads += "Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
