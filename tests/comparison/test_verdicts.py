@@ -195,7 +195,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     assert test.pvalue * 41 == pytest.approx(round(test.pvalue * 41))
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
-    assert record.by_estimator["nb"]["out"][0].verdict.test.name.endswith("calibrated")
+    assert record.by_estimator["nb"]["out"][0].verdict.test.calibrated
     assert record.settings["calibration pairs"] == 20
     again = compare([anova, worst], X, y, **arguments, n_jobs=2)
     assert again.verdicts == record.verdicts
