@@ -77,10 +77,10 @@ class Mark:
 
     def words(self, unit: ValueUnit = "percent") -> str:
         """Write the mark as text."""
-        said = f"{self.label}: {score(self.value, unit)}"
+        said = f"{self.label}: {write_score(self.value, unit)}"
         if self.bounds:
             low, high, _ = self.bounds[0]
-            said += f" ({score_range(low, high, unit)})"
+            said += f" ({write_score_range(low, high, unit)})"
         return f"{said}, {self.note}" if self.note else said
 
 
@@ -640,12 +640,12 @@ _SETTINGS = {
 MAJORITY = "majority class"
 
 
-def score(value: float | None, unit: ValueUnit = "percent") -> str:
+def write_score(value: float | None, unit: ValueUnit = "percent") -> str:
     """Write a share as a percentage, any other score as a number.
 
     Examples
     --------
-    >>> score(0.8125), score(0.8125, "number")
+    >>> write_score(0.8125), write_score(0.8125, "number")
     ('81.2 %', '0.812')
     """
     if unit == "percent" or value is None:
@@ -653,13 +653,13 @@ def score(value: float | None, unit: ValueUnit = "percent") -> str:
     return write_number(value)
 
 
-def score_range(
+def write_score_range(
     low: float | None, high: float | None, unit: ValueUnit = "percent"
 ) -> str:
     """Write an interval of shares in percent, of other scores in numbers."""
     if unit == "percent" or low is None or high is None:
         return percent_range(low, high)
-    return f"{score(low, unit)} to {score(high, unit)}"
+    return f"{write_score(low, unit)} to {write_score(high, unit)}"
 
 
 def bare_pvalue(value: float | None) -> str:
