@@ -8,8 +8,10 @@
 The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
 designs that are in the table already are left out. In every design, data sets are
 drawn, the procedure (AnovaF and the estimator, or the estimator alone) is evaluated,
-and its interval is compared with the accuracy, on fresh samples, of the model fitted on
-all samples; of a holdout, on its training samples. The interval of the optimism, OUT
+and its intervals are compared with the accuracy, on fresh samples, of the model fitted
+on all samples; of a holdout, on its training samples. The kind "default" is the
+interval that `Estimate.interval` gives: the corrected t interval, or Wilson's in those
+data sets in which all splits have the same accuracy. The interval of the optimism, OUT
 minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
@@ -48,6 +50,7 @@ from veridical.evaluation import (
 from veridical.evaluation.situations import SIMULATED, Situation, find_near
 from veridical.evaluation.trust import (
     COLUMNS,
+    DEFAULT,
     MEASURED,
     OPTIMISM,
     CoverageRow,
@@ -87,6 +90,19 @@ WIDE = (
     {"n_samples": 40, "n_columns": 2000, "n_relevant": 10, "effect": 0.7},
 )
 WIDE_METHODS = ("5", "10", "10x10", "loo")
+#: Further designs per estimator at the edges of the others: few and many samples, many
+#: features of which all are used, many classes, very wide tables.
+EDGES: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
+    (tuple(METHODS), {"n_samples": 20}),
+    (("5", "10"), {"n_columns": 200, "n_features_to_select": 200}),
+    (("5", "10"), {"n_columns": 1500, "n_features_to_select": 1500}),
+    (("5", "10"), {"n_samples": 120, "n_classes": 5, "minority": 0.2}),
+    (("5", "10"), {"n_samples": 200, "n_classes": 8, "minority": 0.125}),
+    (("5", "10"), {"n_samples": 40, "n_columns": 20_000}),
+    (("5", "10"), {"n_samples": 100, "n_columns": 15_000}),
+    (("holdout", "5", "10"), {"n_samples": 800, "n_columns": 60}),
+    (("holdout", "5", "10"), {"n_samples": 2000, "n_columns": 25}),
+)
 #: The methods and estimators of each.
 MEASURES = {
     SCORES: (tuple(METHODS), ESTIMATORS),
@@ -152,10 +168,12 @@ def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
             kept, model = model[0].get_support(indices=True), model[-1]
         Z = draw(design, fresh, rng, kept)
         truths.append(float(np.mean(model.predict(Z) == fresh)))
-        for kind in found.assumes:
-            if (kind == NESTED) != (what == NESTED):
-                continue
-            low, high = found.interval(0.95, kind)
+        default = () if what == NESTED else ((DEFAULT, found.interval()),)
+        kinds = [kind for kind in found.assumes if (kind == NESTED) == (what == NESTED)]
+        for kind, (low, high) in (
+            *default,
+            *((kind, found.interval(0.95, kind)) for kind in kinds),
+        ):
             n[kind] += 1
             covered[kind] += low <= truths[-1] <= high
     accuracy = float(np.mean(truths))
@@ -245,6 +263,17 @@ def plan() -> list[tuple[str, str, NullDesign]]:
                 )
             ]
         )
+    for i, (methods, edge) in enumerate(EDGES):
+        for name, estimator in product(methods, ESTIMATORS):
+            designs = draw_designs(
+                f"coverage edge {i} {name} {estimator}",
+                1,
+                n_repeats=1,
+                n_folds=10,
+                estimator=estimator,
+                **edge,
+            )
+            drawn.append([(SCORES, name, one) for one in designs])
     return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
 
 
@@ -293,13 +322,14 @@ def main() -> None:
 
 
 def measured_designs() -> dict[tuple[str, tuple[Any, ...]], CoverageRow]:
-    """Return a row of the table for every design in it."""
+    """Return a row of the table for every design in it, that of default intervals."""
     return {
         (
-            row.kind if row.kind in (NESTED, OPTIMISM) else SCORES,
+            SCORES if row.kind == DEFAULT else row.kind,
             (row.method, *row.situation[:6]),
         ): row
         for row in read_coverages(TABLE)
+        if row.kind in (NESTED, OPTIMISM, DEFAULT)
     }
 
 
@@ -353,7 +383,7 @@ def try_unseen(number: int) -> None:
         )
         for found in measure_design(SCORES, name, design):
             kind = found["kind"]
-            if kind != ("wilson" if name in ("holdout", "loo") else "corrected-t"):
+            if kind != DEFAULT:
                 continue
             place = Situation(*(found[field] for field in Situation._fields))
             like = [row for row in rows if (row.method, row.kind) == (name, kind)]

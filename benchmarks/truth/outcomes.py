@@ -261,6 +261,8 @@ def export(rows: list[dict[str, Any]]) -> None:
             "n_folds": row["n_folds"],
             "n_units": int(row["n_samples"]) // int(row["group_size"]),
             "group_size": row["group_size"],
+            "n_features": row["n_features"],
+            "n_selected": row["n_selected"],
             "minority": 1 - float(row["censored"]) if row["censored"] != "0.0" else 0.5,
             "estimator": models[row["score"]],
             "correlation": 0.5 if row["group_size"] != "1" else 0,

@@ -239,7 +239,7 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
         tally = counts.setdefault(name, [0, 0, 0])
         rivals = _rivals(rows, row)
         near = find_near(rivals, row.situation)
-        printed = size_range(near or rivals, alpha)
+        printed = size_range(near or rivals, alpha, near=bool(near))
         claimed.setdefault(name, []).append(claims(row, printed))
         if not near:
             tally[2] += 1
@@ -303,8 +303,8 @@ def claims(row: SizeRow, printed: MeasuredSize) -> float:
     It says so up to the p-value that may be claimed; between levels the number of
     rejections is interpolated.
     """
-    if row.test == "paired-t":  # treats folds as independent
-        return 0.0
+    if row.test == "paired-t" or not printed.near:
+        return 0.0  # it treats folds as independent; nothing was measured near
     rates = np.array([0, *row.rejected]) / row.n_simulations
     return float(np.interp(printed.claim_level or 0.0, [0.0, *ALPHAS], rates))
 

@@ -30,7 +30,8 @@ from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
-from veridical.report.plain import clean, unknown
+from veridical.evaluation.conclusions import write_coverage
+from veridical.report.plain import CoverageSummary, clean, covered, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 ValueUnit = Literal["percent", "number"]
@@ -771,14 +772,21 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
 
 
 def list_score(
-    scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
+    scoring: Mapping[str, Any],
+    found: Mapping[str, Any],
+    coverage: CoverageSummary | None,
+    *kind: str,
 ) -> tuple[str, ...]:
-    """List a score for a table of scores; `kind` is that of its interval."""
+    """List a score for a table of scores, with its interval and its coverage.
+
+    `kind` is that of its interval.
+    """
     info = read_info(scoring)
     return (
         info.full_label,
         info.write(found["value"]),
         info.write_range(found["low"], found["high"]),
+        MISSING if found["low"] is None else write_coverage(covered(coverage)),
         *kind,
         info.averaging,
         info.write(info.chance),

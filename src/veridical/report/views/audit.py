@@ -515,8 +515,11 @@ def _say_untested(one: UntestedSummary) -> str:
 
 def _others(s: AuditSummary) -> list[Rows]:
     """List further scores under IN, where there are any."""
-    rows = [list_score(one["scoring"], one["score"]) for one in s["others"]]
-    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Over splits | Guessing# "
+    rows = [
+        list_score(one["scoring"], one["score"], one["coverage"]) for one in s["others"]
+    ]
+    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Measured coverage# | "
+    heads += "Over splits | Guessing# "
     caption = "Further scores of the same predictions, under IN"
     return [table(caption, f"{heads}| Better^", rows)] if rows else []
 

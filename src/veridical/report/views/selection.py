@@ -307,7 +307,8 @@ def _remarks(record: Selection) -> list[str]:
             "is that of the estimator trained on these features, on the test samples."
         )
     of_classes = (
-        f" The intervals of classes are Wilson's for {_what_is_independent(record)}."
+        f" The intervals of classes are Wilson's for {_what_is_independent(record)}; "
+        "how often these cover the truth has not been measured."
     )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)}"
@@ -399,10 +400,16 @@ def show(record: Selection) -> View:
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
     rows = [
-        list_score(one["scoring"], one["score"], one["interval"] or "none valid")
+        list_score(
+            one["scoring"],
+            one["score"],
+            one["coverage"],
+            one["interval"] or "none valid",
+        )
         for one in s["scores"]
     ]
-    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
+    heads = "Score!~ | Estimate#* | 95 % interval# | Measured coverage# | Kind | "
+    heads += "Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
