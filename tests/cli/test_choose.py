@@ -1,6 +1,10 @@
 """``veridical choose``."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -45,6 +49,61 @@ def test_a_search_is_resumed_from_its_store(run, tmp_path):
     assert first["candidates"] == second["candidates"]
     stored = run("study", "verify", tmp_path / "s.sqlite", "--json")
     assert json.loads(stored.stdout)["ok"]
+
+
+# Sends a signal when the second of three selectors begins.
+INTERRUPTED = """
+import os, signal, sys
+from veridical.__main__ import main
+from veridical.evaluation import choosing
+
+evaluate = choosing._Work._evaluate
+
+def interrupted(self, group, store):
+    if self.candidates.owners[group[0]][0] == 1:
+        for _ in range({times}):
+            os.kill(os.getpid(), signal.{name})
+    evaluate(self, group, store)
+
+choosing._Work._evaluate = interrupted
+sys.argv = ["veridical", *{words!r}]
+main()
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+@pytest.mark.parametrize(
+    ("name", "times", "status"),
+    [("SIGINT", 1, 130), ("SIGINT", 2, 130), ("SIGKILL", 1, -signal.SIGKILL)],
+)
+def test_a_search_that_is_stopped_goes_on_from_its_store(
+    run, tmp_path, name, times, status
+):
+    kept = tmp_path / "s.sqlite"
+    common = ("choose", *FAST[:1], "anova,correlation,relieff", *FAST[2:], "--json")
+    words = (*common, "--store", str(kept))
+    code = INTERRUPTED.format(name=name, times=times, words=words)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == status, done.stderr
+    if times == 1 and name == "SIGINT":  # a partial answer, which says so
+        answer = json.loads(done.stdout)
+        assert answer["is_partial"]
+        assert len(answer["candidates"]) < answer["n_planned"] == 3 * 2 + 2
+        assert "partial answer" in answer["words"]["headline"]
+    else:
+        assert done.stdout == ""
+    stored = json.loads(run("study", "verify", kept, "--json").stdout)
+    assert stored["ok"]
+    n_before = stored["n_rows"]
+    assert n_before >= 1 + 2  # a selector and the baselines
+    again, fresh = (json.loads(run(*one, "--quiet").stdout) for one in (words, common))
+    assert not again["is_partial"]
+    assert again["candidates"] == fresh["candidates"]
+    assert again["score"] == fresh["score"]
+    n_rows = json.loads(run("study", "verify", kept, "--json").stdout)["n_rows"]
+    assert n_rows == 3 + 2 > n_before
 
 
 @pytest.mark.parametrize(

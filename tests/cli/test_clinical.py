@@ -47,6 +47,11 @@ def test_a_file_without_names_is_said_and_can_be_decided(run, without_names):
     wrong = run(*words, "--header", "yes")
     assert wrong.exit_code == 2
     assert "no column 'column_7'" in wrong.stderr
+    for target, meant in (("kind", "column_7"), ("3", "column_3")):
+        wrong = run("estimate", without_names, "--target", target)
+        assert wrong.exit_code == 2
+        assert "its first row holds no names" in wrong.stderr
+        assert f"such as --target {meant};" in wrong.stderr
 
 
 def test_years_as_names_are_asked_about(run, table):
@@ -240,6 +245,61 @@ def test_groups_and_weights_by_column(run, table):
     result = run("estimate", "--groups", "site")
     assert result.exit_code == 2
     assert "there is no file" in result.stderr
+
+
+def test_subjects_are_groups_for_numbers_and_survival_times_too(run, table):
+    rng = np.random.default_rng(0)
+    subject = np.arange(60) // 4
+    with_ids(table, subject=subject, pressure=rng.normal(size=15)[subject])
+    frame = pd.read_csv(table).drop(columns="kind")
+    frame.assign(time=rng.exponential(size=60), event=1).to_csv(table, index=False)
+    for words in (
+        ("--target", "pressure", "--drop", "time,event"),
+        ("--time", "time", "--event", "event", "--drop", "pressure"),
+    ):
+        result = run("estimate", table, *words, "--cv", 3, "--json")
+        assert "names 15 subjects" in result.stderr
+        assert "15 groups kept whole" in answer(result)["estimates"][0]["method"]
+
+
+def test_as_many_default_folds_as_a_class_has_groups(run, table):
+    subjects = _subjects(table, 3)
+    with_ids(table, subject=subjects)
+    frame = pd.read_csv(table)
+    few = frame["kind"].eq("yes") & ~frame["subject"].isin(sorted(set(subjects))[-5:])
+    frame[~few].to_csv(table, index=False)
+    result = run("estimate", table, "--target", "kind", "--estimator", "nb", "--json")
+    first = answer(result)["estimates"][0]
+    assert first["method"].startswith("stratified 5-fold")
+    assert not any("fewer than" in note for note in first["notes"])
+    asked = run(
+        "estimate", table, "--target", "kind", "--estimator", "nb", "--cv", 10, "--json"
+    )
+    assert "fewer than the 10 folds" in " ".join(answer(asked)["estimates"][0]["notes"])
+
+
+@pytest.mark.parametrize(
+    ("weight", "said"),
+    [
+        (-1, "Negative values in --weights w: -1 in row 3, counted from 0"),
+        ("a", "of table.csv must hold numbers, but it is 'a' in row 0, counted from 0"),
+        (None, "NaN in --weights w: nan in row 3, counted from 0"),
+    ],
+)
+def test_bad_weights_are_named_with_their_option(run, table, weight, said):
+    weights = pd.Series(np.ones(60), dtype=object)
+    weights[0 if weight == "a" else 3 :] = weight
+    with_ids(table, w=weights)
+    result = run("estimate", table, "--target", "kind", "--weights", "w")
+    assert result.exit_code == 2
+    assert said in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--groups", "--weights"])
+def test_the_target_is_no_group_and_no_weight(run, table, option):
+    result = run("estimate", table, "--target", "kind", option, "kind")
+    assert result.exit_code == 2
+    assert f"{option} kind: this column of table.csv is the target" in result.stderr
 
 
 def test_stems_that_are_the_classes_are_no_subjects(run, table):

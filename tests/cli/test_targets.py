@@ -24,6 +24,7 @@ def folder(tmp_path_factory):
     X, y = make_survival(80, 6, 3, strength=2.0, random_state=0)
     frame = pd.DataFrame(X, columns=names)
     frame["days"], frame["died"] = y["time"], np.where(y["event"], "yes", "no")
+    frame["code"] = y["event"].astype(int)
     frame.to_csv(where / "survival.csv", index=False)
     return where
 
@@ -46,7 +47,7 @@ def test_a_number_is_estimated_by_ridge_regression(run, folder):
 
 
 def test_a_survival_time_is_estimated_by_the_cox_model(run, folder):
-    words = ["--time", "days", "--event", "died", "--cv", "5"]
+    words = ["--time", "days", "--event", "died", "--drop", "code", "--cv", "5"]
     found = _json(run, "estimate", folder / "survival.csv", *words)
     assert found["estimator"] == "cox"
     assert found["estimates"][0]["value"] > 0.7
@@ -55,6 +56,7 @@ def test_a_survival_time_is_estimated_by_the_cox_model(run, folder):
 
 def test_a_survival_time_is_chosen_for_and_discovered(run, folder):
     words = [folder / "survival.csv", "--time", "days", "--event", "died"]
+    words += ["--drop", "code"]
     few = ["--selectors", "cox-score", "--features", "2", "--cv", "3"]
     found = _json(run, "choose", *words, *few, "--correction", "bbc")
     assert found["data"]["target"] == "survival"
@@ -78,7 +80,7 @@ def test_whole_numbers_are_numbers_if_one_says_so(run, folder):
 
 def test_the_file_is_read_with_time_and_event(folder):
     X, y = read(folder / "survival.csv", time="days", event="died")
-    assert list(X.columns) == [f"gene{j}" for j in range(6)]
+    assert list(X.columns) == [*(f"gene{j}" for j in range(6)), "code"]
     assert y.dtype.names == ("event", "time")
     assert 0 < y["event"].mean() < 1
 
@@ -92,6 +94,9 @@ def test_the_file_is_read_with_time_and_event(folder):
         (["--time", "days", "--event", "dead"], "no column 'dead'.*did you mean"),
         (["--time", "days", "--event", "gene1"], "must be 1 .*or 0"),
         (["--time", "gene1", "--event", "died"], "must be positive"),
+        (["--time", "days", "--event", "days"], "given for the time and for the event"),
+        (["--time", "code", "--event", "days"], "'code' are 0 and 1, .* swapped"),
+        (["--time", "died", "--event", "code"], "'(yes|no)' in row 0, counted from 0"),
         (["--target", "died", "--numbers"], "must be numbers, but row 0"),
         (
             ["--time", "days", "--event", "died", "--estimator", "svm"],

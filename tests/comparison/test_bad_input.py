@@ -232,7 +232,7 @@ def test_selectors_made_with_one_number_are_compared_with_it():
     X, y = load_iris(return_X_y=True)
     found = compare([AnovaF(2), SelectKBest(k=2)], X, y, estimator="nb", random_state=0)
     assert found.n_features_to_select == 2
-    assert "features per selector" not in found.settings
+    assert "own features of selectors" not in found.settings
 
 
 def test_selectors_made_with_different_numbers_need_an_explicit_one():
@@ -244,7 +244,7 @@ def test_selectors_made_with_different_numbers_need_an_explicit_one():
         compare(pair, X, y, estimator="nb", random_state=0)
     found = compare(pair, X, y, estimator="nb", n_features_to_select=2, random_state=0)
     assert found.n_features_to_select == 2
-    assert found.settings["features per selector"] == "2, in place of their own 1 and 3"
+    assert found.settings["own features of selectors"] == (1, 3)
 
 
 def test_selectors_by_name_take_the_number_of_the_others():

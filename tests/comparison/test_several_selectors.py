@@ -113,7 +113,7 @@ def test_calibrated(anova, worst, first, problem):
         [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=30
     )
     for pair in record.pairs["in"]:
-        assert pair.verdict.test.name.endswith(", calibrated")
+        assert pair.verdict.test.calibrated
         assert pair.verdict.test.size.n_simulations == 60
 
 

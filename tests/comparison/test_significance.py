@@ -18,6 +18,7 @@ from veridical.comparison import (
     five_by_two_t,
     paired_t,
     repeated_cv_t,
+    sign_test,
     sorted_runs_t,
     welch_bias,
 )
@@ -298,6 +299,34 @@ def test_bad_counts(count):
         binomial_truthfulness(count, 2)
 
 
+# -- signs ---------------------------------------------------------------------------
+
+
+def test_the_sign_test_is_the_binomial_test_of_scipy():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(4, size=(2, 5, 6, 11)) / 4
+    found = sign_test(a[..., None], b[..., None])
+    assert found.pvalue.shape == found.winner.shape == (5, 6)
+    for place in np.ndindex(5, 6):
+        d = a[place] - b[place]
+        wins, n = int((d > 0).sum()), int((d != 0).sum())
+        expected = stats.binomtest(wins, n).pvalue
+        assert found.pvalue[place] == pytest.approx(expected, rel=1e-12)
+        one = sign_test(a[place], b[place])
+        assert (one.statistic, one.n) == (wins, n)
+        assert one.pvalue == found.pvalue[place]
+        assert one.estimate == found.estimate[place]
+        swapped = sign_test(b[place], a[place])
+        assert swapped.pvalue == one.pvalue
+        assert swapped.estimate == -one.estimate
+    clear = sign_test(np.arange(8.0) + 1, np.arange(8.0))
+    assert (clear.winner, clear.pvalue) == ("a", 2 / 2**8)
+    low, high = clear.interval
+    assert 0 < low < high == 1
+    none = sign_test([1.0, 2.0], [1.0, 2.0])
+    assert (none.winner, none.pvalue, none.n) == ("draw", 1, 0)
+
+
 # -- many tests at once --------------------------------------------------------------
 
 SIZES = {"n_train": 9, "n_test": 1}
@@ -310,6 +339,7 @@ MANY = {
     "five_by_two_f": (five_by_two_f, {}),
     "bayesian_correlated_t": (bayesian_correlated_t, SIZES),
     "welch_bias": (welch_bias, {}),
+    "sign_test": (sign_test, {}),
 }
 
 

@@ -141,7 +141,7 @@ def test_tests_are_calibrated_on_data_sets_like_these(kind, selectors, estimator
     assert test.size.n_simulations == 40
     assert test.statistic == plain.verdicts["in"].test.statistic
     assert 1 / 41 <= test.pvalue <= 1
-    assert found.settings["calibrated"] == "on 20 pairs of data sets like the data"
+    assert found.settings["calibration pairs"] == 20
 
 
 @pytest.mark.parametrize(("kind", "selectors", "estimator"), OTHERS)

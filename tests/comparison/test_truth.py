@@ -250,7 +250,7 @@ def test_truth_beside_a_comparison(anova, chance, result):
     assert both.bias_imbalance["in"] == pytest.approx(abs(gap))
     assert here.recommendation in both.recommendation
     assert "truly better" in both.recommendation
-    assert both.settings["truth: n_sets"] == 12
+    assert both.settings["truth"]["n_sets"] == 12
     assert both.settings["n_train"] == 45
 
     other = compare([anova, chance], X, y, n_features_to_select=7, random_state=42)

@@ -196,7 +196,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
     assert record.by_estimator["nb"]["out"][0].verdict.test.name.endswith("calibrated")
-    assert record.settings["calibrated"] == "on 20 pairs of data sets like the data"
+    assert record.settings["calibration pairs"] == 20
     again = compare([anova, worst], X, y, **arguments, n_jobs=2)
     assert again.verdicts == record.verdicts
 

@@ -26,8 +26,14 @@ def test_the_weights_of_the_user_are_not_shared():
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
-        ([1, -1, 1, 1], r"Negative values in sample_weight: -1 in row 1; give 0"),
-        ([1, 1, np.nan, 1], r"NaN in sample_weight: nan in row 2; replace"),
+        (
+            [1, -1, 1, 1],
+            r"Negative values in sample_weight: -1 in row 1, counted from 0; give 0",
+        ),
+        (
+            [1, 1, np.nan, 1],
+            r"NaN in sample_weight: nan in row 2, counted from 0; replace",
+        ),
         ([np.inf, 1, 1, 1], r"Infinite values in sample_weight: inf in row 0"),
         ([0, 0, 0, 0], r"at least one non-zero weight, or leave sample_weight out"),
         ([1, 1], r"shape \(2,\), but X has 4 samples; give one weight for each"),

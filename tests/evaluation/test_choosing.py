@@ -23,11 +23,13 @@ from tests.oracles import choosing as oracle
 from veridical import choose, select
 from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs, read_scoring
+from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.evaluation import CrossValidation
 from veridical.evaluation.bias_correction import (
     CorrectedInterval,
     MeanScores,
+    PartScores,
     bootstrap_choice,
     draw_weights,
     find_hopeless,
@@ -37,6 +39,7 @@ from veridical.evaluation.bias_correction import (
 from veridical.evaluation.choices import find_front
 from veridical.evaluation.choosing import Search
 from veridical.evaluation.pooling import row_scores
+from veridical.evaluation.reading import make_selector
 from veridical.learning import make_estimator
 from veridical.selection import AnovaF, Correlation
 
@@ -144,6 +147,15 @@ def test_on_noise_the_corrected_score_is_chance():
         corrected.append(found.estimate)
     assert 0.08 <= np.mean(naive) - 0.5 <= 0.18
     assert abs(np.mean(corrected) - 0.5) <= 0.015
+
+
+def test_the_mean_over_parts_leaves_out_those_without_a_score():
+    hits = np.array([[1.0], [0.0], [1.0], [1.0]])
+    columns = (np.array([0, 1]), np.array([2, 3]))
+    scores = PartScores(tuple(means(hits[c]) for c in columns), columns)
+    weights = np.array([[1.0, 1, 1, 1], [3, 1, 1, 0], [1, 3, 0, 0], [0, 0, 0, 0]])
+    found = scores.score(weights, [0])[:, 0]
+    np.testing.assert_allclose(found, [0.75, 0.875, 0.25, np.nan])
 
 
 def test_groups_are_drawn_whole():
@@ -297,8 +309,6 @@ def test_nested_equals_the_plain_double_loop(inner_cv):
 
 
 def inner_splits(outer, y, inner_cv):
-    from veridical._core.seeds import Purpose, stream
-
     result = []
     for s, split in enumerate(outer):
         seed = int(stream(0, Purpose.INNER_FOLDS, s).generate_state(1)[0])
@@ -306,6 +316,114 @@ def inner_splits(outer, y, inner_cv):
         own = CrossValidation(inner_cv).split(y[rows], seed)
         result.append([(rows[train], rows[test]) for train, test in own])
     return result
+
+
+# -- the slow way, for every kind of target --------------------------------------------
+
+
+def weighted_accuracy(y, predicted, weights):
+    return np.average(predicted == y, weights=weights)
+
+
+def problem_of(kind):
+    """Features, target and what is given beside them; names, and the slow score."""
+    rng = np.random.default_rng(7)
+    n = 36
+    X = rng.normal(size=(n, 10))
+    given, names, score = {}, (("anova", "correlation"), ("nb", "logistic")), None
+    y = (X[:, 0] + rng.normal(size=n) > 0).astype(int)
+    folds = np.arange(n) % 4
+    if kind == "numbers":
+        y = X[:, 0] + rng.normal(size=n)
+        names, score = (("correlation", "relieff"), ("ridge", "knn")), metrics.r2_score
+    elif kind == "survival":
+        y = np.empty(n, dtype=[("event", bool), ("time", float)])
+        y["time"] = rng.exponential(np.exp(-X[:, 0])).round(1) + 0.1
+        y["event"] = rng.random(n) < 0.7
+        names, score = (("cox-score", "concordance"), ("cox",)), oracle.concordance
+    elif kind == "groups":
+        groups = np.arange(n) // 3
+        X += rng.normal(size=(n // 3, 10))[groups]
+        given, folds = {"groups": groups}, groups % 4
+    elif kind == "weights":
+        given = {"sample_weight": rng.integers(1, 4, n).astype(float)}
+        names = names[0], (GaussianNB(), LogisticRegression())
+        score = weighted_accuracy
+    splits = [
+        (np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(4)
+    ]
+    return X, y, given, names, score or metrics.accuracy_score, splits
+
+
+KINDS = ["classes", "numbers", "survival", "groups", "weights"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("correction", ["bbc", "nested"])
+def test_a_choice_equals_the_slow_loops(kind, correction):
+    """From the raw data to the corrected score, prediction by prediction."""
+    X, y, given, (selectors, estimators), score, splits = problem_of(kind)
+    found = choose(
+        X,
+        y,
+        selectors=selectors,
+        sizes=[1, 4],
+        estimators=estimators,
+        cv=splits,
+        correction=correction,
+        baselines=False,
+        n_bootstrap=25,
+        random_state=0,
+        **given,
+    )
+    pipelines = [
+        make_pipeline(
+            make_selector(name, n_features_to_select=size),
+            make_estimator(learner) if isinstance(learner, str) else learner,
+        )
+        for size in (1, 4)
+        for name in selectors
+        for learner in estimators
+    ]
+    weights = given.get("sample_weight")
+    more = [] if weights is None else [weights]
+    predicted = oracle.cross_validated(pipelines, X, y, splits, weights)
+    naive = [score(y, one, *more) for one in predicted.T]
+    assert found.naive_score == pytest.approx(max(naive), abs=1e-12)
+    scores = np.sort(found.candidates.score)
+    np.testing.assert_allclose(scores, np.sort(naive), rtol=0, atol=1e-9)
+    if correction == "bbc":
+        units = given.get("groups", np.arange(len(y)))
+        rng = as_generator(stream(0, Purpose.CHOICE))
+        counts = draw_weights(units, 25, rng)
+        assert found.n_units == len(np.unique(units))
+        winners, outside = oracle.bbc(score, y, predicted, counts, weights)
+        assert len(set(winners.tolist())) > 1  # else nothing is chosen
+        assert found.score == pytest.approx(outside.mean(), abs=1e-9)
+        return
+
+    def inner_of(i):
+        return [
+            (np.setdiff1d(splits[i][0], test), test)
+            for j, (_, test) in enumerate(splits)
+            if j != i
+        ]
+
+    winners, predictions = oracle.nested(
+        pipelines, X, y, splits, inner_of, score, weights
+    )
+    assert len(set(winners)) == len(set(found.fold_winners))
+    if y.dtype.kind == "f" or kind == "survival":
+        np.testing.assert_allclose(found.predictions[0], predictions, atol=1e-7)
+    else:
+        assert found.predictions[0].tolist() == predictions.tolist()
+    expected = score(y, predictions, *more)
+    if kind == "survival":  # risks of different models have no common scale
+        expected = np.mean([score(y[test], predictions[test]) for _, test in splits])
+    assert found.score == pytest.approx(expected, abs=1e-9)
+
+
+# -- the answer ------------------------------------------------------------------------
 
 
 def test_the_final_pipeline_is_plain_and_fitted_on_everything():
@@ -563,7 +681,8 @@ def test_a_weight_counts_equal_samples(correction, scoring):
     if correction == "nested":
         assert weighted.score == pytest.approx(repeated.score)
         assert weighted.fold_winners == repeated.fold_winners
-    assert "0 to 3" in str(weighted.settings["sample weights"])
+    ends = ("smallest sample weight", "largest sample weight")
+    assert [weighted.settings[one] for one in ends] == [0.0, 3.0]
     shared = weighted.estimator_.predict(X) == repeated.estimator_.predict(X)
     assert shared.all()
 

@@ -569,7 +569,7 @@ def test_its_page_tells_how_to_repeat_it():
     ):
         assert text in page
     told = found.to_dict()
-    assert told["settings"] == dict(found.settings)
+    assert told["settings"] == {**found.settings, "scoring": ["accuracy"]}
     assert told["words"]["belief"] == found.conclusion.belief == "care"
     assert told["words"]["headline"] == found.conclusion.sentence
 

@@ -40,7 +40,12 @@ def test_a_store_says_what_its_last_run_found(filled):
     assert (report.study, report.question) == ("grid", study.question)
     assert report.checks[0].ours == "50"
     assert report.notes == ("A note.",)
-    assert report.settings["cells"] == "planned 50 = ok 50 + failed 0 + pending 0"
+    assert report.settings["cells"] == {
+        "planned": 50,
+        "ok": 50,
+        "failed": 0,
+        "pending": 0,
+    }
     assert report.settings["n_units"] == 10
     assert report.settings == study.report(filled, GridSpec()).settings
     assert len(report.settings["cells sha256"]) == 64

@@ -42,8 +42,8 @@ def test_optimal_also_where_pairs_of_multipliers_crawl(spread, C):
 
 def test_a_shift_of_all_samples_changes_nothing():
     X, s = overlapping(80, 5, 10.0, seed=2)
-    here, _ = solve_interior(X @ X.T, s, np.ones(80))
-    there, left = solve_interior((X + 300.0) @ (X + 300.0).T, s, np.ones(80))
+    here, _ = solve_interior(X @ X.T, s, s, np.ones(80))
+    there, left = solve_interior((X + 300.0) @ (X + 300.0).T, s, s, np.ones(80))
     assert left < 1e-10
     assert (s * there) @ X == pytest.approx((s * here) @ X, rel=1e-6)
 
@@ -60,13 +60,13 @@ def test_copies_of_a_sample_share_its_multiplier(seed, C):
 
     a = solve_svm(X @ X.T, s, bound).a
 
-    assert violation(X @ X.T, s, bound, a) < 1e-9
+    assert violation(X @ X.T, s, s, bound, a) < 1e-9
     assert abs(excess(X, s, C, a)) < 1e-8
 
 
 def test_samples_without_any_difference():
     G, s = np.ones((6, 6)), np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0])
-    a, left = solve_interior(G, s, np.ones(6))
+    a, left = solve_interior(G, s, s, np.ones(6))
     assert left == np.inf
     assert a.tolist() == [0.0] * 6
     assert s @ solve_svm(G, s, np.ones(6)).a == pytest.approx(0.0)

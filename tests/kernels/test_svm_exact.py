@@ -68,8 +68,8 @@ def test_margins_agree_beside_outliers(seed, C):
     """What is left is the rounding of the multipliers to doubles."""
     X, s = outliers(seed)
     c = np.full(len(s), C)
-    start, _ = solve_interior(X @ X.T, s, c)
-    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, start)
+    start, _ = solve_interior(X @ X.T, s, s, c)
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, s, c, start)
     assert left <= 1e-13
     assert a.min() >= 0
     assert a.max() <= C
@@ -83,8 +83,10 @@ def test_from_nowhere_and_with_copies_of_samples():
     X, s = outliers(7, n=20, factor=1e4)
     X, s = np.vstack([X, X[:8]]), np.r_[s, s[:8]]
     c = np.ones(28)
-    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, np.zeros(28))
-    (other, _), _, _ = solve_active_set_exactly(exact_gram(X), s, c, np.full(28, 0.5))
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, s, c, np.zeros(28))
+    (other, _), _, _ = solve_active_set_exactly(
+        exact_gram(X), s, s, c, np.full(28, 0.5)
+    )
     assert left <= 1e-13
     scale = np.abs(X).T @ a
     assert np.abs((s * a) @ X - (s * other) @ X).max() <= 1e-12 * scale.max()
@@ -95,7 +97,7 @@ def test_fewer_features_than_free_multipliers():
     X = rng.integers(0, 3, size=(30, 2)).astype(float)
     s = np.where(rng.permutation(30) < 13, 1.0, -1.0)
     c = np.full(30, 2.0)
-    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, c, rng.random(30))
+    (a, _), _, left = solve_active_set_exactly(exact_gram(X), s, s, c, rng.random(30))
     assert left <= 1e-13
     assert bias_uncertainty(X, s, c, a) <= 1e-12
 

@@ -168,7 +168,9 @@ def test_nothing_is_refused():
         (
             [
                 records.estimate(0.0, notes=("It is wrong about nearly all.",)),
-                records.estimate(0.5, notes=("One class: nothing was learned.",)),
+                records.estimate(
+                    0.5, notes=("Nothing was learned.",), is_doubtful=False
+                ),
             ],
             "open",
             "50.0 % of new samples",

@@ -165,6 +165,63 @@ def test_several_rounds_at_once_are_a_loop_over_rounds(X, y, C, pool, monkeypatc
     np.testing.assert_array_equal(ahead, SVMRFE(1, C=C).fit(X, y).order_)
 
 
+@pytest.mark.parametrize("C", [0.05, 1.0, 100.0])
+@pytest.mark.parametrize("copies", [0, 15])
+def test_several_rounds_of_a_regression_at_once_are_a_loop(C, copies, monkeypatch):
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(40, 120))
+    X[:copies] = X[20 : 20 + copies]
+    y = X[:, 3] - X[:, 5] + rng.normal(size=40)
+    ahead = SVMRFE(1, C=C).fit(X, y).order_
+    monkeypatch.setattr(
+        svm.SVMWeights, "drop_ahead", lambda self, kept, rtol: np.zeros(0, dtype=int)
+    )
+    np.testing.assert_array_equal(ahead, SVMRFE(1, C=C).fit(X, y).order_)
+
+
+def regression_weights(X, y, C, epsilon):
+    """Squared weights of a support vector regression, by a general program."""
+    n, X = len(y), X - X.mean(axis=0)
+    signed = np.vstack([X, -X])
+    a = qpsolvers.solve_qp(
+        sparse.csc_matrix(signed @ signed.T),
+        np.r_[epsilon - y, epsilon + y],
+        A=sparse.csc_matrix(np.repeat([1.0, -1.0], n)[None]),
+        b=np.zeros(1),
+        lb=np.zeros(2 * n),
+        ub=np.full(2 * n, C),
+        solver="clarabel",
+        tol_gap_abs=1e-10,
+        tol_gap_rel=1e-10,
+        tol_feas=1e-10,
+    )
+    return (a @ signed) ** 2
+
+
+@pytest.mark.parametrize("C", [1.0, 100.0])
+@pytest.mark.parametrize("epsilon", [0.0, 0.1, 1.0])
+def test_samples_of_a_regression_that_contradict_each_other(C, epsilon):
+    """Copies of a sample with other targets: no weights fit both, whatever C is."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(30, 60))
+    X[15:] = X[:15]
+    y = X[:, 3] - X[:, 5] + 0.5 * rng.normal(size=30)
+    order = SVMRFE(1, C=C, epsilon=epsilon).fit(X, y).order_
+    target = (y - y.mean()) / y.std()
+    for left in range(60, 10, -1):
+        weights = regression_weights(X[:, order[:left]], target, C, epsilon)
+        assert weights[-1] <= weights.min() * (1 + 1e-5)
+
+
+def test_a_regression_that_needs_no_weights_has_ties_and_no_warning():
+    """Every error is below epsilon: all weights are 0, and the index decides."""
+    rng = np.random.default_rng(8)
+    X, y = rng.normal(size=(30, 12)), rng.normal(size=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert SVMRFE(1, epsilon=9.0).fit(X, y).order_.tolist() == list(range(12))
+
+
 def test_most_rounds_are_clear():
     """On wide tables nearly all rounds run at once, which is where the time goes."""
     rng = np.random.default_rng(0)

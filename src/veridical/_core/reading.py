@@ -472,9 +472,12 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
     try:
         times = np.asarray(time, dtype=np.float64)
     except (TypeError, ValueError) as error:
+        numbers = pd.to_numeric(pd.Series(np.ravel(time)), errors="coerce")
+        row = int(np.argmax(numbers.isna()))
         raise InputError(
-            f"The time of {name} must be numbers, but it holds text ({error}); choose "
-            "another column for the time."
+            f"The time of {name} must be numbers, but it is "
+            f"{show(np.ravel(time)[row])} in row {row}, counted from 0; correct it, or "
+            "choose another column for the time."
         ) from error
     bad = np.flatnonzero(~(np.isfinite(times) & (times > 0)))
     if bad.size:

@@ -20,7 +20,9 @@ from veridical._core.text import listed
 _BITS = 52
 
 
-def read_weights(sample_weight: Any, n_samples: int) -> FloatArray:
+def read_weights(
+    sample_weight: Any, n_samples: int, name: str = "sample_weight"
+) -> FloatArray:
     """Check sample weights: one per sample, finite, none negative, not all 0.
 
     Parameters
@@ -29,6 +31,8 @@ def read_weights(sample_weight: Any, n_samples: int) -> FloatArray:
         None is a weight of 1 for every sample.
     n_samples : int
         Number of samples.
+    name : str, default="sample_weight"
+        What messages call the weights.
 
     Raises
     ------
@@ -48,22 +52,32 @@ def read_weights(sample_weight: Any, n_samples: int) -> FloatArray:
         weights = np.array(sample_weight, dtype=np.float64)  # never the user's own
     except (TypeError, ValueError) as error:
         raise InputError(
-            f"sample_weight must be numbers, one for each sample ({error})."
+            f"{name} must be numbers, one for each sample ({error})."
         ) from None
     if weights.shape != (n_samples,):
         raise InputError(
-            f"sample_weight has shape {weights.shape}, but X has {n_samples} samples; "
+            f"{name} has shape {weights.shape}, but X has {n_samples} samples; "
             "give one weight for each sample."
         )
-    _refuse(np.isnan(weights), weights, "NaN", "replace it by a number")
-    _refuse(np.isinf(weights), weights, "Infinite values", "replace it by a number")
-    _refuse(weights < 0, weights, "Negative values", "give 0 to leave a sample out")
+    _refuse(np.isnan(weights), weights, f"NaN in {name}", "replace it by a number")
+    _refuse(
+        np.isinf(weights),
+        weights,
+        f"Infinite values in {name}",
+        "replace it by a number",
+    )
+    _refuse(
+        weights < 0,
+        weights,
+        f"Negative values in {name}",
+        "give 0 to leave a sample out",
+    )
     if not np.isfinite(weights.sum()):
-        raise InputError("The sum of sample_weight overflows; divide all weights.")
+        raise InputError(f"The sum of {name} overflows; divide all weights.")
     if not weights.any():
         raise InputError(
-            "sample_weight is 0 for every sample; give at least one non-zero weight, "
-            "or leave sample_weight out."
+            f"{name} is 0 for every sample; give at least one non-zero weight, "
+            f"or leave {name} out."
         )
     return weights
 
@@ -127,4 +141,4 @@ def round_weights(weights: FloatArray) -> FloatArray:
 def _refuse(bad: BoolArray, weights: FloatArray, what: str, cure: str) -> None:
     if bad.any():
         i = int(np.argmax(bad))
-        raise InputError(f"{what} in sample_weight: {weights[i]:g} in row {i}; {cure}.")
+        raise InputError(f"{what}: {weights[i]:g} in row {i}, counted from 0; {cure}.")

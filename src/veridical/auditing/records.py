@@ -299,7 +299,7 @@ class Audit(Record):
         nothing is selected.
     n_selected : int or None
         Mean number of features that a fold selects.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     alpha : float
         Significance level; intervals have confidence ``1 - alpha``.

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 ESTIMATOR = "c45"
 DEFAULT_METHODS = ("10", "boot632", "holdout")
+#: Folds; where a class would need fewer, it is noted that some folds lack it.
+_FEWEST_FOLDS = 3
 # Leave-one-out is a default method up to this number of samples.
 LEAVES_ONE_OUT, MOST_LEFT_OUT = "loo", 1000
 # The source without DATA, and its numbers of training samples and of new samples.
@@ -54,9 +56,9 @@ class EstimateRequest(PreparedRequest):
         )
 
     def complete(
-        self, n_samples: int, n_features: int, *, kind: Kind
+        self, n_samples: int, n_features: int, *, kind: Kind, n_folds: int = 10
     ) -> EstimateRequest:
-        """Fill in the defaults that depend on the data."""
+        """Fill in the defaults that depend on the data, such as the number of folds."""
         by_default = ESTIMATOR if kind == "classes" else options.default_estimator(kind)
         features = None
         if self.selector is not None:
@@ -67,6 +69,7 @@ class EstimateRequest(PreparedRequest):
             cv = (*DEFAULT_METHODS, *([LEAVES_ONE_OUT] if few else []))
             if self.scoring is not None or kind != "classes":  # these are for accuracy
                 cv = tuple(m for m in DEFAULT_METHODS if not m.endswith("+"))
+            cv = (str(n_folds), *cv[1:])
         estimator = self.estimator or by_default
         return replace(self, features=features, cv=cv, estimator=estimator)
 
@@ -104,7 +107,8 @@ def estimate(
         options.cv_option(
             "How to estimate, one or several with commas between them",
             rf" \[default: {','.join(DEFAULT_METHODS)}, and {LEAVES_ONE_OUT} up to "
-            f"{MOST_LEFT_OUT} samples]",
+            f"{MOST_LEFT_OUT} samples; fewer folds where a class has fewer samples or "
+            r"groups]",
         ),
     ] = None,
     validate: options.Validate = None,
@@ -147,7 +151,7 @@ def estimate(
             f"--features {features} needs a selector; add --selector, for example "
             "--selector relieff."
         )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     methods = tuple(options.split_commas(cv))
     for name in methods:
         options.read_method(name)
@@ -169,7 +173,7 @@ def estimate(
         f"Its true accuracy is known from {N_FRESH} new samples."
     )
     run = _on_source if data is None else _on_file
-    console.answer(
+    console.print_answer(
         lambda: run(request, jobs),
         out,
         as_json=as_json,
@@ -189,7 +193,9 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     X, given = request.correct_for("estimate", X, y)
     data = read_table(given, y, kind=kind, **request.structure)
     n_samples = len(data) if how is None else n_train
-    request = request.complete(n_samples, X.shape[1], kind=kind)
+    request = request.complete(
+        n_samples, X.shape[1], kind=kind, n_folds=_default_folds(data)
+    )
     estimator = _procedure(request, X)
     if how is None:
         found = _estimates(request, estimator, data, jobs)
@@ -197,6 +203,23 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
     found = (_estimate_by(how, estimator, data, request, jobs),)
     record = _record(request, data, name, found, None)
     return replace(record, data=tested_data(how, X, y))
+
+
+def _default_folds(data: Table) -> int:
+    """Return ten, or as many folds as every fold can have a sample or group of a class.
+
+    With survival times, as many as every fold can have an event.
+    """
+    from veridical.evaluation.notes import count_units_of_classes
+
+    if data.kind == "classes":
+        fewest = int(count_units_of_classes(data).min())
+    elif data.kind == "survival":
+        fewest = int(data.as_survival.event.sum())
+    else:
+        fewest = data.n_units
+    most = int(DEFAULT_METHODS[0])
+    return min(fewest, most) if fewest >= _FEWEST_FOLDS else most
 
 
 def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
@@ -220,7 +243,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
-        scoring=options.read_scores(request.scoring),
+        scoring=options.read_scoring(request.scoring),
         random_state=request.seed,
     )
     truth = replace(truth, method="new samples")
@@ -259,7 +282,7 @@ def _estimate_by(
             data,
             data.labels,
             cv=method,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,

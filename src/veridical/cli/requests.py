@@ -354,7 +354,9 @@ def read_data(
     whole = X.categorical_frame() if is_lazy(X) else X
     used: tuple[str, ...] = ()
     if structure is not None:
-        X, found_in, used = take_structure(X, groups, weights, name, y, whole)
+        X, found_in, used = take_structure(
+            X, groups, weights, name, y, whole, (target, time, event)
+        )
         structure |= found_in
     X, dropped = _without(X, list(drop), target, used)
     found = identifiers_of(whole, y)
@@ -617,8 +619,11 @@ def with_origin(
     if file_of_data is not None:
         with file_of_data.open("rb") as file:
             known["data sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+    kept = {key: value for key, value in settings.items() if key != "call"}
+    if isinstance(truth := kept.get("truth"), Mapping):
+        kept["truth"] = {key: one for key, one in truth.items() if key != "call"}
     return {
-        **{key: value for key, value in settings.items() if not key.endswith("call")},
+        **kept,
         **known,
         "veridical": __version__,
         "versions": version_line(),

@@ -16,7 +16,8 @@ import pandas as pd
 
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed
+from veridical._core.text import did_you_mean, listed, show
+from veridical._core.weights import read_weights
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
 #: The value of ``--groups`` that says that samples are independent.
@@ -30,6 +31,7 @@ def take_structure(
     name: str,
     y: Any = None,
     whole: Any = None,
+    outcome: Sequence[str | None] = (),
 ) -> tuple[Any, dict[str, Any], tuple[str, ...]]:
     """Take groups and weights out of the columns of a table.
 
@@ -45,6 +47,8 @@ def take_structure(
         The target; with it, groups are recognised where none are given.
     whole : data frame, optional
         The columns in which they are recognised, where not all are in memory.
+    outcome : sequence of str or None
+        Columns of the target, which are not in X.
 
     Returns
     -------
@@ -66,6 +70,11 @@ def take_structure(
     wanted = [("--groups", one) for one in named]
     wanted += [] if weights is None else [("--weights", weights)]
     for option, column in wanted:
+        if column in outcome:
+            raise InputError(
+                f"{option} {column}: this column of {name} is the target; name "
+                "another column."
+            )
         _check_column(X, option, column, name)
     used: tuple[str, ...] = tuple(column for _, column in wanted)
     if named:
@@ -86,7 +95,7 @@ def take_structure(
                 stacklevel=4,
             )
     if weights is not None:
-        structure["sample_weight"] = _series(X, weights).to_numpy()
+        structure["sample_weight"] = _read_weights(_series(X, weights), weights, name)
     if is_lazy(X):
         return X.drop(used), structure, used
     return (X.drop(columns=list(used)) if used else X), structure, used
@@ -107,8 +116,7 @@ def _check_column(X: Any, option: str, column: str, name: str) -> None:
     if column not in known:
         raise InputError(
             f"{option} {column}: there is no such column in {name}"
-            f"{did_you_mean(column, known)} The columns are {listed(known)}; the "
-            "target cannot be one of them."
+            f"{did_you_mean(column, known)} The columns are {listed(known)}."
         )
 
 
@@ -136,6 +144,19 @@ def _read_groups(values: Any, column: str, name: str) -> Any:
     return labels
 
 
+def _read_weights(values: Any, column: str, name: str) -> Any:
+    """Return the weights of a column; messages name the option and the file."""
+    numbers = pd.to_numeric(values, errors="coerce")
+    text = np.flatnonzero(numbers.isna() & values.notna())
+    if text.size:
+        raise InputError(
+            f"--weights {column}: this column of {name} must hold numbers, but it is "
+            f"{show(values.iloc[text[0]])} in row {text[0]}, counted from 0; correct "
+            "it, or name another column."
+        )
+    return read_weights(numbers, len(numbers), f"--weights {column}")
+
+
 def _side_by_side(columns: Sequence[Any]) -> Any:
     table = np.empty((len(columns[0]), len(columns)), dtype=object)
     for j, column in enumerate(columns):
@@ -158,8 +179,19 @@ def identifiers_of(X: Any, y: Any) -> dict[Any, Any]:
 
 
 def _are_many(subjects: Any, y: Any) -> bool:
-    """Return whether there are too many subjects for kinds of samples."""
+    """Return whether there are too many subjects for kinds of samples.
+
+    Subjects that are few beside the classes may be the classes, or kinds of them; no
+    subjects are the values of a number, or survival times.
+    """
+    values = np.asarray(y)
+    if values.dtype.names or (values.dtype.kind == "f" and not _are_whole(values)):
+        return True
     return bool(pd.Series(subjects).nunique() > 2 * pd.Series(y).nunique())
+
+
+def _are_whole(values: Any) -> bool:
+    return bool((values == np.round(values)).all())
 
 
 def find_subjects(X: Any, y: Any, name: str) -> tuple[Any, Any, str] | None:

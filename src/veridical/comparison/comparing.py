@@ -19,7 +19,7 @@ from veridical._core.repeating import repeatable
 from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed, listing
+from veridical._core.text import did_you_mean, listed
 from veridical._core.types import (
     BatchLike,
     CovariatesLike,
@@ -316,11 +316,7 @@ def compare(
         **describe_weights(data),
         **describe_blocks(data),
         **({"correction": correction} if len(named) > 2 else {}),
-        **(
-            {"scoring": ", ".join(one.full_label for one in scorings)}
-            if scorings
-            else {}
-        ),
+        **({"scoring": tuple(one.full_label for one in scorings)} if scorings else {}),
         "table sha256": data.sha256(),
     }
     return _conclude(
@@ -531,23 +527,20 @@ def describe_design(design: Design, alpha: float, root: int) -> dict[str, Settin
             for i, one in enumerate(design.selectors, 1)
         },
         **_describe_sizes(design),
-        "estimator": ", ".join(one.description for one in design.estimators),
-        "methods": ", ".join(design.methods),
+        "estimator": tuple(one.description for one in design.estimators),
+        "methods": tuple(design.methods),
         "alpha": float(alpha),
         "random_state": root,
         "veridical": __version__,
     }
 
 
-def _describe_sizes(design: Design) -> dict[str, str]:
-    """Return a setting where selectors were made with another number of features."""
+def _describe_sizes(design: Design) -> dict[str, Setting]:
+    """Return the other numbers of features that selectors were made with."""
     own = [one.size for one in design.selectors if one.size is not None]
     if all(size == design.n_features for size in own):
         return {}
-    made = listing(str(size) for size in dict.fromkeys(own))
-    return {
-        "features per selector": f"{design.n_features}, in place of their own {made}"
-    }
+    return {"own features of selectors": tuple(dict.fromkeys(own))}
 
 
 def _describe_splits(
@@ -563,7 +556,7 @@ def _describe_splits(
     if test.name == "bayesian-correlated-t":
         settings["region of practical equivalence"] = test.rope
     if n_draws:
-        settings["calibrated"] = f"on {n_draws} pairs of data sets like the data"
+        settings["calibration pairs"] = n_draws
     return settings
 
 

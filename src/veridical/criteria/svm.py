@@ -13,11 +13,9 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.box import solve_box
 from veridical.kernels.columns import column_norms, cross_products, gram, row_products
-from veridical.kernels.duality import measure_svm, put_at_bounds
-from veridical.kernels.elimination import drop_while_clear
-from veridical.kernels.interior import center, factor
+from veridical.kernels.duality import measure_svm
+from veridical.kernels.elimination import Machines, drop_while_clear
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
 
@@ -39,25 +37,18 @@ WORTHWHILE = 8
 #: Rounds without an attempt to drop several features at once, after one in vain: twice
 #: as many as the last time, and at most so many.
 LONGEST_WAIT = 64
-#: Gaps at which interior points stop; the next one is tried where it is not yet clear
-#: which multipliers are free.
-SVR_GAPS = (1e-8, 1e-12)
-#: Violation of the optimality conditions, in standard deviations of the target; below
-#: it the multipliers are optimal.
-SVR_VIOLATION = 1e-9
-#: The same as `WEIGHT_ROUNDING`, for what support vector regression leaves of a weight.
-SVR_ROUNDING = 1e-8
 
 
-class _Equations(NamedTuple):
-    """Problems as `veridical.kernels.elimination` takes them, over all samples."""
+class _Problem(NamedTuple):
+    """A support vector machine; see `veridical.kernels.svm`.
 
+    `members` are its samples, by their rows in the training set.
+    """
+
+    members: IntArray
     sign: FloatArray
+    target: FloatArray
     bound: FloatArray
-    signed: FloatArray
-    free: IntArray
-    n_free: IntArray
-    inverse: FloatArray
 
 
 class SVMWeights:
@@ -93,8 +84,7 @@ class SVMWeights:
 
     def __init__(self, data: Table, counts: FloatArray, C: float) -> None:
         rows = np.flatnonzero(counts)
-        all_rows = rows.size == counts.size
-        self._X: Any = data.values if all_rows else data.values[rows]
+        self._X = self._read(data, rows, counts[rows])
         self._features = np.arange(data.values.shape[1])
         self._present = np.ones(self._features.size, dtype=bool)
         self._sum_products()
@@ -106,21 +96,25 @@ class SVMWeights:
             )
         positive = self._norms[self._norms > 0]
         self.spread = float(positive.max() / positive.min()) if positive.size else 1.0
-        self._problems = self._pairs_of_classes(data, rows, C * counts[rows])
+        self._problems = self._state_problems(data, rows, C * counts[rows])
         self.noise, self.gap = np.zeros(0), -1.0
-        self._multipliers = [np.zeros(members.size) for members, _, _ in self._problems]
+        self._multipliers = [np.zeros(one.sign.size) for one in self._problems]
         self._weights = [np.zeros(self._features.size) for _ in self._problems]
         self._wait = self._waited = 0
 
-    def _pairs_of_classes(
+    def _read(self, data: Table, rows: IntArray, counts: FloatArray) -> Any:
+        """Return the features of the training set, one row for each multiplier."""
+        return data.values if rows.size == data.n_samples else data.values[rows]
+
+    def _state_problems(
         self, data: Table, rows: IntArray, bound: FloatArray
-    ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
-        """Return the samples of each pair of classes, their signs and bounds."""
+    ) -> list[_Problem]:
+        """Return the problem of each pair of classes."""
         y, problems = data.y[rows], []
         for first, second in combinations(np.unique(y), 2):
             members = np.flatnonzero((y == first) | (y == second))
             sign = np.where(y[members] == first, 1.0, -1.0)
-            problems.append((members, sign, bound[members]))
+            problems.append(_Problem(members, sign, sign, bound[members]))
         return problems
 
     def scores(self, kept: IntArray) -> FloatArray:
@@ -128,12 +122,13 @@ class SVMWeights:
         self._keep_only(kept)
         total, self.noise = np.zeros(kept.size), np.zeros(kept.size)
         here = np.searchsorted(self._features, kept)
-        for k, (members, sign, bound) in enumerate(self._problems):
+        for k, (members, sign, target, bound) in enumerate(self._problems):
             G = self._G[np.ix_(members, members)]
             exact = partial(self._exact_gram_of, members)
-            a = solve_svm(G, sign, bound, self._multipliers[k], exact=exact).a
+            start = self._multipliers[k]
+            a = solve_svm(G, sign, bound, start, target=target, exact=exact).a
             change = np.zeros(self._X.shape[0])
-            change[members] = sign * (a - self._multipliers[k])
+            change[members] = sign * (a - start)
             self._multipliers[k] = a
             self._weights[k] += cross_products(self._X, change)
             weight = self._weights[k][here]
@@ -166,61 +161,63 @@ class SVMWeights:
         if self.gap < 0 or kept.size < 2 or self._waited < self._wait:
             self._waited += 1
             return nothing
-        self._keep_only(kept)
         self._waited, self._wait = 0, min(2 * self._wait + 1, LONGEST_WAIT)
         free = [
-            np.flatnonzero((a > 0) & (a < bound))
-            for a, (_, _, bound) in zip(self._multipliers, self._problems, strict=True)
+            np.flatnonzero((a > 0) & (a < one.bound))
+            for a, one in zip(self._multipliers, self._problems, strict=True)
         ]
         if self._exact_gram is not None or not min(map(len, free)):
             return nothing
         try:
-            equations = self._invert(free)
+            machines = self._invert(free)
         except np.linalg.LinAlgError:
             return nothing
         here = np.searchsorted(self._features, kept)
+        gone = self._find_gone(here)
         pool, limits = self._choose_pool(here)
-        P = self._X[:, here[pool]]
-        P = P.toarray() if sparse.issparse(P) else P
-        v = equations.signed
         dropped = drop_while_clear(
-            np.ascontiguousarray(P, dtype=np.float64),
+            np.ascontiguousarray(self._columns(here[pool])),
             self._norms[here[pool]],
             self._G,
-            *equations,
+            machines,
+            np.ascontiguousarray(self._columns(gone).T),
             limits,
             rtol,
             WEIGHT_ROUNDING,
         )
-        for k, (members, sign, _) in enumerate(self._problems):
-            self._multipliers[k] = sign * v[k, members]
-            self._weights[k] = cross_products(self._X, v[k])
+        for k, (one, v) in enumerate(zip(self._problems, machines.v, strict=True)):
+            self._multipliers[k] = one.sign * v[one.members]
+            self._weights[k] = cross_products(self._X, v)
         places = pool[dropped]
+        self._present[gone] = False
         self._present[here[places]] = False
         if len(dropped) >= WORTHWHILE:
             self._wait = 0
         return places
 
-    def _invert(self, free: list[IntArray]) -> _Equations:
+    def _invert(self, free: list[IntArray]) -> Machines:
         """Invert the equations for the free multipliers of every problem."""
         n, q = len(self._G), len(free)
         room = max(map(len, free)) + ROOM
-        made = _Equations(
-            np.ones((q, n)),
-            np.zeros((q, n)),
-            np.zeros((q, n)),
-            np.zeros((q, n), dtype=np.int64),
-            np.array([len(one) for one in free]),
-            np.zeros((q, room + 1, room + 1)),
+        made = Machines(
+            sign=np.ones((q, n)),
+            target=np.zeros((q, n)),
+            bound=np.zeros((q, n)),
+            v=np.zeros((q, n)),
+            f=np.zeros((q, n)),
+            free=np.zeros((q, n), dtype=np.int64),
+            n_free=np.array([len(one) for one in free]),
+            M=np.zeros((q, room + 1, room + 1)),
         )
-        for k, (members, sign, bound) in enumerate(self._problems):
+        for k, (members, sign, target, bound) in enumerate(self._problems):
             made.sign[k, members], made.bound[k, members] = sign, bound
-            made.signed[k, members] = sign * self._multipliers[k]
+            made.target[k, members] = target
+            made.v[k, members] = sign * self._multipliers[k]
             own, m = members[free[k]], len(free[k])
             system = np.ones((m + 1, m + 1))
             system[0, 0], system[1:, 1:] = 0.0, self._G[np.ix_(own, own)]
             made.free[k, :m] = own
-            made.inverse[k, : m + 1, : m + 1] = np.linalg.inv(system)
+            made.M[k, : m + 1, : m + 1] = np.linalg.inv(system)
         return made
 
     def _choose_pool(
@@ -260,12 +257,12 @@ class SVMWeights:
         which small features are lost beside large ones.
         """
         largest = 0.0
-        for a, w, (members, sign, bound) in zip(
+        for a, w, (members, sign, target, bound) in zip(
             self._multipliers, self._weights, self._problems, strict=True
         ):
-            bias_at_margin = sign - row_products(self._X, w)[members]
+            bias_at_margin = target - row_products(self._X, w)[members]
             half = 0.5 * float(w @ w)
-            _, _, gap = measure_svm(half, bias_at_margin, sign, a, bound)
+            _, _, gap = measure_svm(half, bias_at_margin, sign, target, a, bound)
             largest = max(largest, gap)
         return largest
 
@@ -276,23 +273,29 @@ class SVMWeights:
         if kept.size < COPY_SHARE * self._features.size:
             self._recompute(kept, here)
             return
-        present = np.zeros(self._features.size, dtype=bool)
-        present[here] = True
-        dropped = np.flatnonzero(self._present & ~present)
+        gone = self._find_gone(here)
         if self._exact_gram is None:
-            columns = self._X[:, dropped]
-            columns = (
-                columns.toarray()
-                if sparse.issparse(columns)
-                else columns.astype(np.float64)
-            )
+            columns = self._columns(gone)
             self._G -= columns @ columns.T
         else:
-            add_features(self._X[:, dropped], -1.0, self._exact_gram)
+            add_features(self._X[:, gone], -1.0, self._exact_gram)
             self._G = self._exact_gram[0].copy()
-        self._present = present
+        self._present[gone] = False
         if np.trace(self._G) < RESUM_SHARE * self._trace:
             self._recompute(kept, here)
+
+    def _find_gone(self, here: IntArray) -> IntArray:
+        """Return the places of features not kept that are still in the products."""
+        gone = self._present.copy()
+        gone[here] = False
+        return np.flatnonzero(gone)
+
+    def _columns(self, places: IntArray) -> FloatArray:
+        """Return some features as a dense table."""
+        columns = self._X[:, places]
+        if sparse.issparse(columns):
+            columns = columns.toarray()
+        return np.asarray(columns, dtype=np.float64)
 
     def _recompute(self, kept: IntArray, here: IntArray) -> None:
         """Copy the features and sum all products again, without old rounding errors."""
@@ -300,9 +303,9 @@ class SVMWeights:
         self._features = kept
         self._present = np.ones(kept.size, dtype=bool)
         self._sum_products()
-        for k, (members, sign, _) in enumerate(self._problems):
+        for k, one in enumerate(self._problems):
             signed = np.zeros(self._X.shape[0])
-            signed[members] = sign * self._multipliers[k]
+            signed[one.members] = one.sign * self._multipliers[k]
             self._weights[k] = cross_products(self._X, signed)
 
     def _sum_products(self) -> None:
@@ -331,86 +334,27 @@ class SVRWeights(SVMWeights):
     def __init__(
         self, data: Table, counts: FloatArray, C: float, epsilon: float
     ) -> None:
-        super().__init__(data, counts, C)
-        rows = np.flatnonzero(counts)
-        y, self._bound = data.as_numbers.values[rows], C * counts[rows]
-        weight = counts[rows] / counts[rows].sum()
-        if not sparse.issparse(self._X):
-            # The multipliers balance, so means have no effect but rounding. A constant
-            # feature is exactly 0 then.
-            shifted = self._X.astype(np.float64) - self._X[0]
-            self._X = shifted - weight @ shifted
-            self._sum_products()
-        centred = y - weight @ y
-        self._target = centred / np.sqrt(weight @ centred**2)
         self._epsilon = epsilon
-        self.gap = 0.0
+        super().__init__(data, counts, C)
 
-    def _pairs_of_classes(
+    def _read(self, data: Table, rows: IntArray, counts: FloatArray) -> Any:
+        X = super()._read(data, rows, counts)
+        if sparse.issparse(X):
+            return sparse.vstack([X, X], format="csc")
+        # The multipliers balance, so means have no effect but rounding. A constant
+        # feature is exactly 0 then.
+        with np.errstate(over="ignore", invalid="ignore"):
+            shifted = X.astype(np.float64) - X[0]
+            shifted -= counts @ shifted / counts.sum()
+        return np.vstack([shifted, shifted])
+
+    def _state_problems(
         self, data: Table, rows: IntArray, bound: FloatArray
-    ) -> list[tuple[IntArray, FloatArray, FloatArray]]:
-        return []
-
-    def scores(self, kept: IntArray) -> FloatArray:
-        """Return w² of the features still there."""
-        self._keep_only(kept)
-        here = np.searchsorted(self._features, kept)
-        multipliers = self._solve()
-        weight = cross_products(self._X, multipliers)[here]
-        error = SVR_ROUNDING * float(np.linalg.norm(multipliers)) * self._norms[here]
-        self.noise = (2.0 * np.abs(weight) + error) * error
-        return weight**2
-
-    def _solve(self) -> FloatArray:
-        """Return the multipliers: interior points find which are free."""
-        centred = center(self._G)
-        size = float(np.diag(centred).mean())
-        if not size > 0.0:
-            return np.zeros(len(self._target))
-        centred /= size
-        n, bound = len(self._target), np.tile(self._bound * size, 2)
-        sign = np.repeat([1.0, -1.0], n)
-        cost = self._epsilon - sign * np.tile(self._target, 2)
-        Z = np.tile(factor(centred)[0], (2, 1))
-        for gap in SVR_GAPS:
-            gram = np.tile(centred, (2, 2))
-            found = solve_box(gram, Z, sign, bound, gap, cost)
-            a = put_at_bounds(*found, bound)
-            multipliers = (a[:n] - a[n:]) / size
-            exact = self._polish(multipliers)
-            if exact is not None:
-                return exact
-        return multipliers
-
-    def _polish(self, multipliers: FloatArray) -> FloatArray | None:
-        """Solve for the free multipliers; None if the solution is not optimal.
-
-        Copies of a sample can share their multiplier in many ways; the smallest change
-        is taken, and the weights are the same.
-        """
-        G, bound, epsilon = self._G, self._bound, self._epsilon
-        size = np.abs(multipliers)
-        free = np.flatnonzero((size > 0) & (size < bound * (1.0 - 1e-12)))
-        if not free.size:
-            return None
-        sign = np.sign(multipliers)
-        margin = self._target - epsilon * sign
-        held = multipliers.copy()
-        held[free] = 0.0
-        system = np.ones((free.size + 1, free.size + 1))
-        system[:-1, :-1], system[-1, -1] = G[np.ix_(free, free)], 0.0
-        wanted = np.append(margin[free] - G[free] @ held, -held.sum())
-        known = np.append(multipliers[free], 0.0)
-        change = np.linalg.lstsq(system, wanted - system @ known, rcond=None)[0]
-        found = held
-        found[free] = (known + change)[:-1]
-        error = self._target - G @ found - change[-1]
-        inside = np.abs(found) <= bound * (1.0 + 1e-12)
-        same_side = found * sign >= 0.0
-        # Errors of samples at zero lie within epsilon, at a bound beyond it.
-        violation = np.where(sign == 0, np.abs(error) - epsilon, epsilon - error * sign)
-        violation[free] = np.abs(violation[free])
-        fits = bool(
-            inside.all() and same_side.all() and violation.max() < SVR_VIOLATION
-        )
-        return found if fits else None
+    ) -> list[_Problem]:
+        y, weight = data.as_numbers.values[rows], bound / bound.sum()
+        centred = y - weight @ y
+        centred /= np.sqrt(weight @ centred**2)
+        sign = np.repeat([1.0, -1.0], rows.size)
+        target = np.tile(centred, 2) - self._epsilon * sign
+        members = np.arange(2 * rows.size)
+        return [_Problem(members, sign, target, np.tile(bound, 2))]

@@ -81,11 +81,26 @@ def read_delimited(
             )
     if not header:
         names = [f"column_{j}" for j in range(1, len(first) + 1)]
+        _refuse_other_name(target, names, name)
         frame = _parse(content, separator, names, lines, name, target, skip=False)
         return split_target(frame, target, name, lambda row: f"line {lines[row]}")
     if frame is None:
         raise InputError(f"{name} has a header but no rows; nothing can be learned.")
     return split_target(frame, target, name, lambda row: f"line {lines[row + 1]}")
+
+
+def _refuse_other_name(target: str | None, names: list[str], name: str) -> None:
+    """Raise for the name of a target in a file without names."""
+    if target is None or target in names:
+        return
+    meant = f"column_{target}"
+    wanted = meant if meant in names else names[-1]
+    raise InputError(
+        f"{name} has no column {target!r}: its first row holds no names, so that the "
+        f"columns are called column_1 to {names[-1]}. Give the target by its place, "
+        f"such as {for_users(f'{wanted!r}', f'--target {wanted}')}; or, if the first "
+        f"row holds names, {for_users('header=True', '--header yes')}."
+    )
 
 
 def _parse(

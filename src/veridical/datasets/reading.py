@@ -52,7 +52,7 @@ class _Binary:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _TextFormat:
     """A format recognized by content or suffix; its reader gets the text in UTF-8."""
 
     name: str
@@ -67,9 +67,11 @@ _BINARY = (
 )
 #: The first one also reads text that no other recognizes.
 _TEXT = (
-    _Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
-    _Text("ARFF", (".arff",), read_arff, looks_like_arff),
-    _Text("libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm),
+    _TextFormat("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
+    _TextFormat("ARFF", (".arff",), read_arff, looks_like_arff),
+    _TextFormat(
+        "libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm
+    ),
 )
 
 #: Every suffix that a data file may have, in the order in which ``load`` tries them.
@@ -253,6 +255,11 @@ def _read_survival(
             "A survival time needs the column of the time and that of the event, and "
             "no target; give time and event."
         )
+    if time == event:
+        raise InputError(
+            f"{time!r} is given for the time and for the event of {name}; name the "
+            "column of each."
+        )
     X, times = read(path, time, header=header)
     known = [str(column) for column in getattr(X, "columns", ())]
     if event not in known:
@@ -267,9 +274,12 @@ def _read_survival(
     values = pd.to_numeric(pd.Series(values), errors="coerce").fillna(-1).to_numpy()
     if not np.isin(values, (0, 1)).all():
         odd = seen.to_numpy()[~np.isin(values, (0, 1))][0]
+        cure = "recode it"
+        if np.isin(times, (0, 1)).all():
+            cure = f"the values of {time!r} are 0 and 1, so that the two may be swapped"
         raise InputError(
             f"Column {event!r} of {name} must be 1 (the event was seen) or 0 "
-            f"(censored), or true or false, but one value is {show(odd)}; recode it."
+            f"(censored), or true or false, but one value is {show(odd)}; {cure}."
         )
     found = check_survival(times, values.astype(bool), name)
     return X.drop(columns=event), found.labels
@@ -284,7 +294,7 @@ def _refuse_header(header: bool | None, kind: str, name: str) -> None:
         )
 
 
-def _reader(content: bytes, expected: _Text | None) -> _Text:
+def _reader(content: bytes, expected: _TextFormat | None) -> _TextFormat:
     """Return the format by content, or else by suffix."""
     for text in _TEXT:
         if text.looks is not None and text.looks(content):
@@ -314,7 +324,7 @@ def _open(path: Path, name: str) -> BinaryIO:
         raise InputError(f"{name} cannot be opened: {error.strerror}.") from error
 
 
-def _by_suffix(path: Path) -> _Binary | _Text | None:
+def _by_suffix(path: Path) -> _Binary | _TextFormat | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     while suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
         suffixes.pop()

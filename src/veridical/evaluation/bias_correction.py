@@ -264,6 +264,39 @@ class AnyScores:
 
 
 @dataclass(frozen=True, eq=False)
+class PartScores:
+    """The mean of the scores of parts of the samples, each of one candidate.
+
+    Parameters
+    ----------
+    parts : tuple of RowScores
+        The score of every part.
+    columns : tuple of int arrays
+        The samples of every part.
+    """
+
+    parts: tuple[RowScores, ...]
+    columns: tuple[IntArray, ...]
+
+    @property
+    def n_candidates(self) -> int:
+        """Number of candidates."""
+        return 1
+
+    def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
+        """Average the parts that have a score; NaN where none has."""
+        found = np.stack(
+            [
+                part.score(weights[:, columns], candidates)
+                for part, columns in zip(self.parts, self.columns, strict=True)
+            ]
+        )
+        there = ~np.isnan(found)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.where(there, found, 0.0).sum(0) / there.sum(0))
+
+
+@dataclass(frozen=True, eq=False)
 class Resampled:
     """What the bootstrap of a choice found; see `bootstrap_choice`.
 

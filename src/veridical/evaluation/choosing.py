@@ -22,7 +22,7 @@ from veridical._core.errors import InputError
 from veridical._core.interrupts import interrupt_event
 from veridical._core.numbers import count
 from veridical._core.parallel import Workers
-from veridical._core.progress import ProgressLike
+from veridical._core.progress import ProgressFunction, ProgressLike
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import Outputs, Score, observed_of, read_scoring
@@ -45,7 +45,9 @@ from veridical._core.validation import check_count
 from veridical.evaluation import notes
 from veridical.evaluation.bias_correction import (
     CorrectedInterval,
+    PartScores,
     Resampled,
+    RowScores,
     bootstrap_choice,
     draw_weights,
     find_hopeless,
@@ -399,13 +401,11 @@ class Search:
         if n_bootstrap is None:
             n_bootstrap = _DRAWS if scores[0].compute is not None else _FEW_DRAWS
         settings = {
-            "selectors": ", ".join(one_line(one.made) for one in candidates.selectors),
-            "estimators": ", ".join(
-                one_line(one.made) for one in candidates.estimators
-            ),
-            "sizes": ", ".join(map(str, candidates.sizes)) or "what selectors keep",
+            "selectors": tuple(one_line(one.made) for one in candidates.selectors),
+            "estimators": tuple(one_line(one.made) for one in candidates.estimators),
+            "sizes": tuple(candidates.sizes) or "what selectors keep",
             "cross-validation": describe_splits(method, table),
-            "scoring": ", ".join(one.label for one in scores),
+            "scoring": tuple(one.label for one in scores),
             "correction": self._describe_correction(nested, n_bootstrap),
             **describe_weights(table),
             **describe_blocks(table),
@@ -424,6 +424,10 @@ class Search:
 
 
 # -- the predictions of all candidates -------------------------------------------------
+
+
+class _Stopped(Exception):
+    """The search was stopped while a selector was evaluated."""
 
 
 @dataclass(eq=False)
@@ -445,16 +449,19 @@ class _Work:
     def evaluate(self, store: PredictionStore | None) -> None:
         """Evaluate all procedures, selector by selector."""
         groups = self.candidates.groups()
-        self.run.total = sum(self._n_jobs(group) for group in groups)
-        for group in groups:
-            if self.stop.is_set() and self._has_selection():
-                self.stopped_before += len(self.candidates.places(group))
-                continue
-            if self.candidates.owners[group[0]][0] is None:
-                for p in group:
-                    self._evaluate_baseline(p, store)
-            else:
+        baselines = [p for p, (s, _) in enumerate(self.candidates.owners) if s is None]
+        together = [group for group in groups if group != baselines]
+        self.run.total = sum(map(self._n_jobs, [*([p] for p in baselines), *together]))
+        self.run.progress = self._watched(self.run.progress)
+        for p in baselines:
+            self._evaluate_baseline(p, store)
+        for group in together:
+            try:
+                if self.stop.is_set() and self._has_selection():
+                    raise _Stopped
                 self._evaluate(group, store)
+            except _Stopped:
+                self.stopped_before += len(self.candidates.places(group))
         if self.stop.is_set() and not self._has_selection():
             raise KeyboardInterrupt
         if self.stopped_before:
@@ -462,6 +469,21 @@ class _Work:
                 f"The search was stopped: {count(self.stopped_before, 'candidate')} "
                 "of the plan were not evaluated, and nothing is known about them."
             )
+
+    def _watched(self, progress: ProgressFunction | None) -> ProgressFunction | None:
+        """Make the function that is called after every job leave a search on request.
+
+        Without progress, jobs are as large as possible, and nothing is called.
+        """
+        if progress is None:
+            return None
+
+        def tell(done: int, total: int) -> None:
+            progress(done, total)
+            if self.stop.is_set() and self._has_selection():
+                raise _Stopped
+
+        return tell
 
     def _has_selection(self) -> bool:
         return any(self.candidates.owners[p][0] is not None for p in self.done)
@@ -832,11 +854,16 @@ class _Answer:
         value, by_bbc = drawn.estimate, None
         winners: list[Place] = [best] * len(work.pooling.parts)
         if self.nested is not None:
-            value, winners = self._score_nested(places, score)
+            winners = self._choose_inside(places, score)
             by_bbc = _signed(Interval(own.value, *own.interval()), score.sign)
-            own = replace(own, value=value)
-            if (error := self._nested_error(winners, score, units)) is not None:
-                own = own.at_least(error, value)
+            outside = self._scores_outside(
+                winners, score, [[one] for one in work.pooling.parts]
+            )
+            value = float(outside.score(np.ones((1, len(units))), [0])[0, 0])
+            rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
+            weights = draw_weights(units, self.n_bootstrap, rng)
+            error = float(np.nanstd(outside.score(weights, [0]), ddof=1))
+            own = replace(own, value=value).at_least(error, value)
         near = nearest_designs(
             table.kind,
             score.name,
@@ -1045,37 +1072,51 @@ class _Answer:
             found[score.name] = _signed(own, score.sign)
         return found
 
-    def _score_nested(
-        self, places: Sequence[Place], score: Score
-    ) -> tuple[float, list[Place]]:
-        """Choose inside every outer training set, and score the winners outside."""
+    def _choose_inside(self, places: Sequence[Place], score: Score) -> list[Place]:
+        """Choose the best candidate inside every outer training set."""
         assert self.nested is not None
-        work, table = self.work, self.work.table
-        values, sizes, winners = [], [], []
-        for part, inner in zip(work.pooling.parts, self.nested.inner, strict=True):
-            pooling = Pooling.of_parts(inner, table.n_samples)
+        work, winners = self.work, []
+        for inner in self.nested.inner:
+            pooling = Pooling.of_parts(inner, work.table.n_samples)
             rows = work.row_scores(score, places, pooling)
             inside = rows.score(np.ones((1, len(pooling.rows))), range(len(places)))
-            best = places[int(first_best(inside)[0])]
-            alone = Pooling.of_parts([part], table.n_samples)
-            outside = work.row_scores(score, [best], alone)
-            value = outside.score(np.ones((1, len(alone.rows))), [0])[0, 0]
-            values.append(float(value))
-            weights = table.weights
-            sizes.append(
-                len(part.rows) if weights is None else float(weights[part.rows].sum())
-            )
-            winners.append(best)
-        if not _is_comparable(score, table):
-            return float(np.nanmean(values)), winners
-        if score.pooled:
-            return float(np.average(values, weights=sizes)), winners
-        first = work.candidates.procedures[winners[0].procedure].estimator
-        rows = row_scores(
-            score, [self._outputs(winners)], [first], work.pooling.rows, table
-        )
-        pooled = rows.score(np.ones((1, len(work.pooling.rows))), [0])[0, 0]
-        return float(pooled), winners
+            winners.append(places[int(first_best(inside)[0])])
+        return winners
+
+    def _scores_outside(
+        self,
+        winners: Sequence[Place],
+        score: Score,
+        sources: Sequence[Sequence[SplitPart]],
+    ) -> RowScores:
+        """Make the score of the winners of all outer splits, as that of one candidate.
+
+        It is computed from all predictions together or, where those of different
+        estimators may not be pooled, is the mean of the scores of the splits.
+
+        Parameters
+        ----------
+        winners : sequence of Place
+            The winner of every outer split.
+        score : Score
+            The score.
+        sources : sequence of sequence of SplitPart
+            For every outer split the predictions of its test samples; as many for each.
+        """
+        work, table, pooling = self.work, self.work.table, self.work.pooling
+        learners = [work.candidates.procedures[o.procedure].estimator for o in winners]
+        if _is_comparable(score, table):
+            outputs = self._outputs(winners, sources)
+            return row_scores(score, [outputs], learners[:1], pooling.rows, table)
+        parts = []
+        for place, learner, own in zip(winners, learners, sources, strict=True):
+            found = work.done[place.procedure].all_outputs
+            layers = [_take_samples(found[p.split].at(place.size), p) for p in own]
+            joined = zip(*layers, strict=True)
+            made = (None if one[0] is None else np.stack(one) for one in joined)
+            rows = own[0].rows
+            parts.append(row_scores(score, [Outputs(*made)], [learner], rows, table))
+        return PartScores(tuple(parts), pooling.columns)
 
     def _shared(self) -> float:
         """Return how much larger than of independent predictions errors are."""
@@ -1083,47 +1124,26 @@ class _Answer:
         n_train = float(np.mean([len(np.unique(split.train)) for split in outer]))
         return inflate_for_shared_training(self.work.table.n_samples, n_train)
 
-    def _nested_error(
-        self, winners: Sequence[Place], score: Score, units: IntArray
-    ) -> float | None:
-        """Return the standard error of the score of the winners of all splits.
-
-        None where predictions of different estimators cannot be pooled.
-        """
-        work, table = self.work, self.work.table
-        if not _is_comparable(score, table):
-            return None
-        first = work.candidates.procedures[winners[0].procedure].estimator
-        rows = row_scores(
-            score, [self._outputs(winners)], [first], work.pooling.rows, table
-        )
-        rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
-        drawn = rows.score(draw_weights(units, self.n_bootstrap, rng), [0])
-        return float(np.nanstd(drawn, ddof=1))
-
-    def _outputs(self, winners: Sequence[Place]) -> Outputs:
-        """Put the predictions of the winner of every split into layers."""
-        work = self.work
-        own = [
-            work.done[place.procedure].all_outputs[s].at(place.size)
-            for s, place in enumerate(winners)
-        ]
-        shape = (work.pooling.n_layers, work.pooling.rows.size)
-        parts: list[Any] = []
-        for part in (0, 1):  # classes or numbers, probabilities
-            given: list[Any] = [one[part] for one in own]
-            if any(one is None for one in given):
-                parts.append(None)
-                continue
-            whole = np.empty((*shape, *given[0].shape[1:]), dtype=given[0].dtype)
-            for s, one in enumerate(given):
-                whole[work.pooling.layers[s], work.pooling.columns[s]] = one
-            parts.append(whole)
-        return Outputs(parts[0], parts[1])
+    def _outputs(
+        self, winners: Sequence[Place], sources: Sequence[Sequence[SplitPart]]
+    ) -> Outputs:
+        """Put predictions of the winner of every split into layers."""
+        work, n_each = self.work, len(sources[0])
+        shape = (work.pooling.n_layers * n_each, work.pooling.rows.size)
+        wholes: tuple[list[Any], ...] = [], []  # classes or numbers, probabilities
+        for s, (place, own) in enumerate(zip(winners, sources, strict=True)):
+            found = work.done[place.procedure].all_outputs
+            for k, part in enumerate(own):
+                outputs = _take_samples(found[part.split].at(place.size), part)
+                layers = work.pooling.layers[s] * n_each + k
+                for whole, given in zip(wholes, outputs[:2], strict=True):
+                    whole.append((layers, work.pooling.columns[s], given))
+        return Outputs(*(_fill(shape, whole) for whole in wholes))
 
     def _predictions(self, winners: Sequence[Place]) -> Any:
         """Return the predictions of the winner of every split, as labels."""
-        table, codes = self.work.table, self._outputs(winners).codes
+        table = self.work.table
+        codes = self._outputs(winners, [[one] for one in self.work.pooling.parts]).codes
         return table.classes[codes] if table.kind == "classes" else codes
 
     def _label(self, place: Place) -> str:
@@ -1132,6 +1152,22 @@ class _Answer:
         sizes = candidates.procedures[place.procedure].sizes
         n = f", {sizes[place.size]} features" if sizes else ""
         return f"{estimator}, {selector}{n}"
+
+
+def _take_samples(outputs: Outputs, part: SplitPart) -> Outputs:
+    """Return the predictions of some samples of a split, at one size."""
+    return Outputs(*(None if one is None else one[part.places] for one in outputs))
+
+
+def _fill(shape: tuple[int, int], pieces: Sequence[Any]) -> Any:
+    """Put pieces (layers, columns, values) together; None where one has no values."""
+    if any(values is None for _, _, values in pieces):
+        return None
+    first = pieces[0][2]
+    whole = np.empty((*shape, *first.shape[1:]), dtype=first.dtype)
+    for layers, columns, values in pieces:
+        whole[layers, columns] = values
+    return whole
 
 
 def _is_comparable(score: Score, table: Table) -> bool:

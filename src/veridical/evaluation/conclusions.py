@@ -9,7 +9,6 @@ from veridical._core.numbers import MINUS, count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical._core.text import capitalized, shortened
 from veridical.evaluation.choices import Choice
-from veridical.evaluation.notes import is_doubt
 from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import (
     CalibrationTable,
@@ -64,17 +63,12 @@ def leading(estimates: tuple[Estimate, ...]) -> Estimate:
         estimates,
         key=lambda e: (
             e.method == RESUBSTITUTION,
-            has_doubts(e),
+            e.is_doubtful,
             not e.intervals,
             bool(_doubt_of(e)),
             -e.n_test,
         ),
     )
-
-
-def has_doubts(estimate: Estimate) -> bool:
-    """Return whether a note doubts the estimate."""
-    return any(map(is_doubt, estimate.notes))
 
 
 def conclude_estimates(record: Estimates) -> Conclusion:
@@ -90,7 +84,7 @@ def conclude_estimates(record: Estimates) -> Conclusion:
             f"The accuracy of {who} on new samples cannot be estimated from the "
             "samples that it was trained on.",
         )
-    if has_doubts(lead):
+    if lead.is_doubtful:
         return Conclusion(
             "care",
             f"{capitalized(who)} may {be} {reached}, but every estimate here is "

@@ -1035,13 +1035,13 @@ def _predict_splits(
             for split, some, ranks in zip(splits, procedures, rankings, strict=True)
         ]
     found: list[list[Any]] = [[None] * len(some) for some in procedures]
-    requests: dict[Any, _Request] = {}
+    requests: dict[Any, _PredictionPlan] = {}
     for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
         for p, (procedure, ranked) in enumerate(zip(some, ranks, strict=True)):
             order, sizes = _order_and_sizes(procedure, ranked)
             key = (id(procedure.estimator), sizes, order is None)
             one = requests.setdefault(
-                key, _Request(procedure.estimator, sizes, procedure.responses)
+                key, _PredictionPlan(procedure.estimator, sizes, procedure.responses)
             )
             one.add(s, order, place=p)
     for one in requests.values():
@@ -1055,7 +1055,7 @@ def _predict_splits(
 
 
 @dataclass(eq=False)
-class _Request:
+class _PredictionPlan:
     """Splits and subsets on which one estimator predicts, each of them once."""
 
     estimator: Any

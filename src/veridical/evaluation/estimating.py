@@ -234,7 +234,7 @@ def estimate(
         "estimator": one_line(learner),
         "method": method,
         **describe_weights(table),
-        "scoring": ", ".join(one["scoring"].full_label for one in found),
+        "scoring": tuple(one["scoring"].full_label for one in found),
         "random_state": root,
         **describe_blocks(table),
         **_hash(table),
@@ -291,14 +291,15 @@ def _of_score(
     remarks: Sequence[str],
 ) -> dict[str, Any]:
     """Compute the fields of the estimate of one score."""
-    remarks = list(remarks)
+    remarks, others = list(remarks), []
     details: dict[str, float] = {}
     if score.is_accuracy:
         predicted = [codes[0] for codes in found.predictions]
         scores, value = found.accuracies()[0], float(found.pooled_accuracy()[0])
         info = describe_score(score, table, "pooled")
         details["mean_of_splits"] = float(np.nanmean(scores))
-        remarks += notes.on_predictions(method, table, splits, predicted)
+        on_predictions = notes.on_predictions(method, table, splits, predicted)
+        remarks, others = [*remarks, *on_predictions.doubts], on_predictions.others
     else:
         scored = found.scored(score)
         warn_once(scored.warned)
@@ -338,7 +339,8 @@ def _of_score(
             method, splits, value, scores, info, situation, n_shared, table, hits
         ),
         "details": details,
-        "notes": tuple(remarks),
+        "notes": (*remarks, *others),
+        "is_doubtful": bool(remarks),
         "nested": later,
     }
 

@@ -237,7 +237,8 @@ def select(
     situation = Situation.from_summary(summary, len(ranked.order), estimator, np.nan)
     if table.kind == "classes":
         predicted = [codes[-1] for codes in found.predictions]
-        remarks += notes.on_predictions(method, table, splits, predicted)
+        said = notes.on_predictions(method, table, splits, predicted)
+        remarks += [*said.doubts, *said.others]
         estimate = accuracy_of_hits(
             method,
             splits,
@@ -276,13 +277,14 @@ def select(
         class_predictions=curves_of(found, splits, table),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
+        is_validated=isinstance(method, Validation),
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method, table),
             **describe_weights(table),
             **describe_blocks(table),
-            **({"scoring": ", ".join(_labels(scored))} if scored else {}),
+            **({"scoring": tuple(_labels(scored))} if scored else {}),
             **_say_estimate(selecting_step(fitted)),
             "random_state": root,
             "table sha256": table.sha256(),

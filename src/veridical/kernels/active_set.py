@@ -22,6 +22,7 @@ part for positive slacks enters a system: few samples, unless C is tiny.
 | symbol | meaning                                                 | shape  |
 |--------|---------------------------------------------------------|--------|
 | G      | inner products of the samples                           | (n, n) |
+| target | decision of a sample that meets its margin exactly      | (n,)   |
 | Q      | yᵢ yⱼ Kᵢⱼ                                               | (n, n) |
 | T      | privileged Gram matrix, centred, plus κ; without b*: K* | (n, n) |
 | M      | inverse of T, as far as its rows are known              | (n, n) |
@@ -75,7 +76,11 @@ _ENTERING_SHARE = 0.5
 
 
 def polish(
-    G: FloatArray, sign: FloatArray, bound: FloatArray, a: FloatArray
+    G: FloatArray,
+    sign: FloatArray,
+    target: FloatArray,
+    bound: FloatArray,
+    a: FloatArray,
 ) -> FloatArray | None:
     """Solve for the free multipliers, the others staying at their bounds.
 
@@ -89,16 +94,16 @@ def polish(
     signed = sign * a
     held = signed.copy()
     held[free] = 0.0
-    target = np.append(sign[free] - G[free] @ held, -held.sum())
+    right = np.append(target[free] - G[free] @ held, -held.sum())
     try:
-        solution = np.linalg.solve(_bordered_gram(G, free), target)
+        solution = np.linalg.solve(_bordered_gram(G, free), right)
     except np.linalg.LinAlgError:
         return None
     result = a.copy()
     result[free] = sign[free] * solution[:m]
     if not np.all((result >= 0) & (result <= bound)):
         return None
-    return result if violation(G, sign, bound, result) <= ROUNDED else None
+    return result if violation(G, sign, target, bound, result) <= ROUNDED else None
 
 
 def _bordered_gram(gram: FloatArray, free: Any) -> FloatArray:
@@ -111,7 +116,11 @@ def _bordered_gram(gram: FloatArray, free: Any) -> FloatArray:
 
 
 def solve_active_set(
-    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray
+    gram: FloatArray,
+    y: FloatArray,
+    target: FloatArray,
+    c: FloatArray,
+    a: FloatArray,
 ) -> FloatArray:
     """Find the multipliers from near ones, changing the active set on the way.
 
@@ -122,17 +131,22 @@ def solve_active_set(
     """
     free = (a > 0) & (a < c)
     for _ in range(MAX_CHANGES):
-        if _move_free(gram, y, c, a, free) < 1.0:
+        if _move_free(gram, y, target, c, a, free) < 1.0:
             continue
-        if violation(gram, y, c, a) <= ROUNDED:
+        if violation(gram, y, target, c, a) <= ROUNDED:
             break
-        high, low = bias_bounds(y - gram @ (y * a), y, c, a)
+        high, low = bias_bounds(target - gram @ (y * a), y, c, a)
         free[[np.argmax(high), np.argmin(low)]] = True
     return a
 
 
 def _move_free(
-    gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray, free: Any
+    gram: FloatArray,
+    y: FloatArray,
+    target: FloatArray,
+    c: FloatArray,
+    a: FloatArray,
+    free: Any,
 ) -> float:
     """Move free multipliers to the solution of their equations, or to the first bound.
 
@@ -141,12 +155,12 @@ def _move_free(
     where_free = np.flatnonzero(free)
     m = where_free.size
     system = _bordered_gram(gram, where_free)
-    target = np.append((y - gram @ (y * a))[where_free], -(y @ a))
-    solution = np.linalg.lstsq(system, target, rcond=RANK)[0]
-    residual = target - system @ solution
+    right = np.append((target - gram @ (y * a))[where_free], -(y @ a))
+    solution = np.linalg.lstsq(system, right, rcond=RANK)[0]
+    residual = right - system @ solution
     # A residual that no change removes is a direction without curvature.
     flat = float(np.linalg.norm(residual)) > _NO_CURVATURE * float(
-        np.linalg.norm(target)
+        np.linalg.norm(right)
     )
     change = y[where_free] * (residual if flat else solution)[:m]
     distance = np.where(change < 0, a[where_free], (c - a)[where_free])

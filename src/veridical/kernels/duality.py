@@ -25,6 +25,8 @@ samples allow.
 | y, sign | class of each sample, +1 or −1                               | (n,)   |
 | c       | largest multiplier of each sample (C times its weight)       | (n,)   |
 | a       | multipliers                                                  | (n,)   |
+| target  | decision of a sample that meets its margin exactly: y of a   | (n,)   |
+|         | classifier, y ± ε of a regression                            |        |
 | bias_at_margin | bias at which a sample meets its margin exactly       | (n,)   |
 | margin  | yᵢ f(xᵢ)                                                     | (n,)   |
 | slack   | ξᵢ                                                           | (n,)   |
@@ -90,6 +92,9 @@ EXACT_RANK = 1e-27
 #: Share of the largest slack; slacks no further below zero are rounding, where they
 #: cannot be raised.
 SLACK_ROUNDING = 1e-9
+#: Share of a pivot that is left in an update of an inverse; where less is left, the
+#: equations are nearly singular, and the update is given up.
+LEAST_PIVOT = 1e-7
 #: Least slack as a share of the largest; below it weights do not count as a lift.
 _MIN_LIFT = 1e-6
 #: Relative difference of sums; a smaller one is rounding.
@@ -102,6 +107,9 @@ MAX_STEPS = 120
 #: Changes of an active set, each with a linear system; then the multipliers so far are
 #: returned, or other steps follow.
 MAX_CHANGES = 60
+#: Attempts to bring residuals down to rounding by an updated inverse; then it is too
+#: inaccurate, and is computed anew.
+MAX_REFINEMENTS = 4
 
 
 class InfeasibleError(ValueError):
@@ -253,22 +261,25 @@ def measure_svm(
     half: float,
     bias_at_margin: FloatArray,
     sign: FloatArray,
+    target: FloatArray,
     a: FloatArray,
     c: FloatArray,
 ) -> tuple[float, float, float]:
     """Compute bias, dual objective and relative duality gap of multipliers.
 
-    A slack at a multiplier below its bound is rounding: it costs c times its size, or
-    the weights are scaled to the margins, whichever is less. So is an imbalance of the
-    classes, which costs the bias times its size.
+    A slack at a multiplier below its bound is rounding: it costs c times its size, or,
+    where all margins are 1, the weights are scaled to the margins, whichever is less.
+    So is an imbalance of the classes, which costs the bias times its size.
     """
     bias = float(bias_of(bias_at_margin, sign, a, c))
-    dual = float(a.sum()) - half - abs(bias * float(sign @ a))
-    slack = np.maximum(sign * (bias_at_margin - bias), 0.0)
-    margin = 1.0 - sign * (bias_at_margin - bias)
+    dual = float((sign * target) @ a) - half - abs(bias * float(sign @ a))
+    missed = sign * (bias_at_margin - bias)
+    slack = np.maximum(missed, 0.0)
     cost = half + float(c @ slack)
-    scaled, _ = primal_bound(half, margin, np.where(a < c, 0.0, slack), c, None)
-    return bias, dual, relative_gap(min(cost, scaled), dual)
+    if np.array_equal(sign, target):
+        held = np.where(a < c, 0.0, slack)
+        cost = min(cost, primal_bound(half, 1.0 - missed, held, c, None)[0])
+    return bias, dual, relative_gap(cost, dual)
 
 
 @njit(cache=True, nogil=True)
@@ -333,14 +344,20 @@ def largest_sum(gram: FloatArray, a: FloatArray) -> float:
     return float((np.abs(gram) @ a).max(initial=0.0))
 
 
-def violation(gram: FloatArray, y: FloatArray, c: FloatArray, a: FloatArray) -> float:
+def violation(
+    gram: FloatArray,
+    y: FloatArray,
+    target: FloatArray,
+    c: FloatArray,
+    a: FloatArray,
+) -> float:
     """Return how far multipliers are from optimal, relative to the terms of ``gram a``.
 
     That is the largest difference of the biases of two samples, or the imbalance of the
     multipliers of the classes. Smaller values than the last digits of the terms are
     rounding.
     """
-    difference = bias_difference(y - gram @ (y * a), y, c, a)
+    difference = bias_difference(target - gram @ (y * a), y, c, a)
     balance = abs(float(y @ a)) / max(float(a.sum()), 1e-300)
     return max(difference / max(1.0, largest_sum(gram, a)), balance)
 

@@ -21,28 +21,56 @@ symbol  meaning                                                    shape
 P       features of the pool                                       (n, n_pool)
 G       inner products of the samples                              (n, n)
 sign    class of each sample, for every problem                    (q, n)
+target  decision of a sample that meets its margin exactly         (q, n)
 bound   largest multipliers; 0 for samples of other classes        (q, n)
 v       multipliers times `sign`                                   (q, n)
 f       G v                                                        (q, n)
-M       inverse of [[0, 1ᵀ], [1, G of the free samples]]           (q, m + 1, m + 1)
+free    the free samples first, `n_free` of them                   (q, n), (q,)
+M       inverse of [[0, 1ᵀ], [1, G of the free samples]], with     (q, m, m)
+        room for more of them
 ======  =========================================================  ================
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from veridical._core.arrays import EPS, FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.duality import MAX_CHANGES, ROUNDED, TOLERANCE
+from veridical.kernels.duality import (
+    LEAST_PIVOT,
+    MAX_CHANGES,
+    MAX_REFINEMENTS,
+    ROUNDED,
+    TOLERANCE,
+)
 
-#: Attempts to bring the residuals down to rounding; then the inverse is too inaccurate.
-_REFINEMENTS = 4
-#: Share of a pivot that may be lost in an update of the inverse; beyond it the
-#: equations are nearly singular.
-_LEAST_PIVOT = 1e-7
+
+class Machines(NamedTuple):
+    """Support vector machines near their optimum; see the notation above."""
+
+    sign: FloatArray
+    target: FloatArray
+    bound: FloatArray
+    v: FloatArray
+    f: FloatArray
+    free: IntArray
+    n_free: IntArray
+    M: FloatArray
+
+
+class _Machine(NamedTuple):
+    """One of them: the same arrays without their first axis."""
+
+    sign: FloatArray
+    target: FloatArray
+    bound: FloatArray
+    v: FloatArray
+    f: FloatArray
+    free: IntArray
+    M: FloatArray
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -111,7 +139,7 @@ def _enter(
     pivot = diagonal
     for i in range(m):
         pivot -= column[i] * z[i]
-    if not pivot > _LEAST_PIVOT * diagonal:
+    if not pivot > LEAST_PIVOT * diagonal:
         return False
     _add_outer(M, m, z, 1.0 / pivot)
     for i in range(m):
@@ -121,99 +149,182 @@ def _enter(
 
 
 @njit(cache=True, nogil=True)
-def _solve(
+def _move(
+    machine: _Machine, m: int, change: FloatArray, step: float
+) -> tuple[int, float]:
+    """Change free multipliers by `step` times `change[1:]`, or up to the first bound.
+
+    Returns the place of the one that met its bound, or −1, and the step taken.
+    """
+    sign, _, bound, v, _, free, _ = machine
+    stopped = -1
+    for t in range(m):
+        i = free[t]
+        a, moved = sign[i] * v[i], sign[i] * change[t + 1]
+        if moved < 0.0 and a < -step * moved:
+            step, stopped = a / -moved, t
+        elif moved > 0.0 and bound[i] - a < step * moved:
+            step, stopped = (bound[i] - a) / moved, t
+    for t in range(m):
+        i = free[t]
+        a = sign[i] * (v[i] + step * change[t + 1])
+        v[i] = sign[i] * min(max(a, 0.0), bound[i])
+    if stopped >= 0:
+        i = free[stopped]
+        v[i] = 0.0 if sign[i] * change[stopped + 1] < 0.0 else sign[i] * bound[i]
+    return stopped, step
+
+
+@njit(cache=True, nogil=True)
+def _bind(machine: _Machine, m: int, place: int, column: FloatArray) -> bool:
+    """Take a multiplier that met its bound from the m free ones."""
+    if not _remove(machine.M, m + 1, place + 1, column):
+        return False
+    last = machine.free[m - 1]
+    machine.free[m - 1] = machine.free[place]
+    machine.free[place] = last
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _free(
     G: FloatArray,
-    sign: FloatArray,
-    bound: FloatArray,
-    v: FloatArray,
-    f: FloatArray,
-    free: IntArray,
-    n_free: int,
-    M: FloatArray,
+    machine: _Machine,
+    m: int,
+    i: int,
+    rises: bool,
+    column: FloatArray,
+    change: FloatArray,
 ) -> int:
-    """Find the optimal `v` from a near one; `f` belongs to the given `v`.
+    """Let sample i become free: return the number of free samples, or 0 in vain.
+
+    Where its products are a combination of those of the free samples, the objective has
+    no curvature along it: then the multipliers move until one of them meets a bound,
+    and sample i takes its place.
+    """
+    free, M = machine.free, machine.M
+    if m + 1 >= len(M):
+        return 0
+    for _ in range(2):
+        column[0] = 1.0
+        for t in range(m):
+            column[t + 1] = G[i, free[t]]
+        if _enter(M, m + 1, column, G[i, i], change):
+            free[m] = i
+            return m + 1
+        direction = 1.0 if rises else -1.0
+        for t in range(m + 1):
+            change[t] *= -direction
+        stopped, step = _move(machine, m, change, machine.bound[i])
+        if stopped < 0:  # sample i meets its other bound first
+            rose = machine.sign[i] * direction > 0.0
+            machine.v[i] = machine.sign[i] * machine.bound[i] if rose else 0.0
+            return m
+        machine.v[i] += step * direction
+        if not _bind(machine, m, stopped, column):
+            return 0
+        m -= 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _measure(
+    machine: _Machine, m: int, is_free: Any
+) -> tuple[float, float, float, int, bool]:
+    """Measure how far multipliers are from optimal.
+
+    Returns the largest difference of the biases of two free samples, the imbalance of
+    the multipliers as a share of their sum, the largest difference of the biases of any
+    other two samples, the sample that should become free first, and whether its
+    multiplier rises then. `is_free` is room for n values.
+    """
+    is_free[:] = False
+    for i in machine.free[:m]:
+        is_free[i] = True
+    up, down, free_up, free_down = -np.inf, np.inf, -np.inf, np.inf
+    highest, lowest, total, balance = -1, -1, 0.0, 0.0
+    for i in range(is_free.size):
+        bias = machine.target[i] - machine.f[i]
+        total += abs(machine.v[i])
+        balance += machine.v[i]
+        if is_free[i]:
+            free_up, free_down = max(free_up, bias), min(free_down, bias)
+        elif machine.bound[i] > 0.0:
+            if (machine.v[i] == 0.0) == (machine.sign[i] > 0.0):
+                if bias > up:
+                    up, highest = bias, i
+            elif bias < down:
+                down, lowest = bias, i
+    above, below = up - free_down, free_up - down
+    return (
+        free_up - free_down,
+        abs(balance) / max(total, 1e-300),
+        max(above, below, up - down),
+        highest if above >= below else lowest,
+        above >= below,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _solve(G: FloatArray, machine: _Machine, n_free: int) -> int:
+    """Find the optimal multipliers from near ones; `f` belongs to those given.
 
     Returns
     -------
     int
         Number of free multipliers; 0 where the optimum was not found.
     """
+    _, target, _, v, f, free, M = machine
     n, m = v.size, n_free
-    residual, change = np.empty(n + 1), np.empty(n + 1)
-    size = np.empty(n)
-    is_free = np.zeros(n, dtype=np.bool_)
-    for i in free[:m]:
-        is_free[i] = True
+    residual, change, size = np.empty(n + 1), np.empty(n + 1), np.empty(n)
+    is_free = np.empty(n, dtype=np.bool_)
     n_changes, n_refined = 0, 0
-    while n_changes <= MAX_CHANGES and n_refined <= _REFINEMENTS and m > 0:
-        balance = 0.0
+    while n_changes <= MAX_CHANGES and n_refined <= MAX_REFINEMENTS and m > 0:
+        residual[0] = 0.0
         for i in range(n):
-            balance += v[i]
-        residual[0] = -balance
+            residual[0] -= v[i]
         for t in range(m):
-            residual[t + 1] = sign[free[t]] - f[free[t]]
+            residual[t + 1] = target[free[t]] - f[free[t]]
         _multiply(M, m + 1, residual, change)
-        step, stopped = 1.0, -1
-        for t in range(m):
-            i = free[t]
-            a, moved = sign[i] * v[i], sign[i] * change[t + 1]
-            if a + moved < 0.0 and a < -step * moved:
-                step, stopped = a / -moved, t
-            elif a + moved > bound[i] and bound[i] - a < step * moved:
-                step, stopped = (bound[i] - a) / moved, t
-        for t in range(m):
-            i = free[t]
-            a = sign[i] * (v[i] + step * change[t + 1])
-            v[i] = sign[i] * min(max(a, 0.0), bound[i])
-        if stopped >= 0:
-            i = free[stopped]
-            v[i] = 0.0 if sign[i] * change[stopped + 1] < 0.0 else sign[i] * bound[i]
-            if not _remove(M, m + 1, stopped + 1, residual):
-                return 0
-            is_free[i] = False
-            m -= 1
-            free[stopped] = free[m]
-            n_changes += 1
-            n_refined = 0
-            _margins(G, v, f, size)
-            continue
+        stopped, _ = _move(machine, m, change, 1.0)
         largest = _margins(G, v, f, size)
-        up, down, free_up, free_down = -np.inf, np.inf, -np.inf, np.inf
-        highest, lowest, total, balance = -1, -1, 0.0, 0.0
-        for i in range(n):
-            value = sign[i] - f[i]
-            total += abs(v[i])
-            balance += v[i]
-            if is_free[i]:
-                free_up, free_down = max(free_up, value), min(free_down, value)
-            elif bound[i] > 0.0:
-                if (v[i] == 0.0) == (sign[i] > 0.0):
-                    if value > up:
-                        up, highest = value, i
-                elif value < down:
-                    down, lowest = value, i
-        tolerance = ROUNDED * max(1.0, largest)
-        if free_up - free_down > tolerance or abs(balance) > ROUNDED * total:
-            n_refined += 1
-            continue
-        above, below = up - free_down, free_up - down
-        if above <= tolerance and below <= tolerance and up - down <= tolerance:
-            difference = max(above, below, free_up - free_down, up - down)
-            return m if difference + EPS * largest <= TOLERANCE else 0
-        i = highest if above >= below else lowest
-        if m + 1 >= len(M):
-            return 0
-        residual[0] = 1.0
-        for t in range(m):
-            residual[t + 1] = G[i, free[t]]
-        if not _enter(M, m + 1, residual, G[i, i], change):
-            return 0
-        free[m] = i
-        is_free[i] = True
-        m += 1
+        if stopped >= 0:
+            if not _bind(machine, m, stopped, residual):
+                return 0
+            m -= 1
+        else:
+            among_free, imbalance, difference, i, rises = _measure(machine, m, is_free)
+            tolerance = ROUNDED * max(1.0, largest)
+            if among_free > tolerance or imbalance > ROUNDED:
+                n_refined += 1
+                continue
+            if difference <= tolerance:
+                difference = max(difference, among_free)
+                return m if difference + EPS * largest <= TOLERANCE else 0
+            m = _free(G, machine, m, i, rises, residual, change)
         n_changes += 1
         n_refined = 0
     return 0
+
+
+@njit(cache=True, nogil=True)
+def _machine(machines: Machines, k: int) -> _Machine:
+    """Return one of several problems."""
+    sign, target, bound, v, f, free, _, M = machines
+    return _Machine(sign[k], target[k], bound[k], v[k], f[k], free[k], M[k])
+
+
+@njit(cache=True, nogil=True)
+def _solve_all(G: FloatArray, machines: Machines) -> bool:
+    """Solve every problem; False where one could not be, with its old multipliers."""
+    for k in range(len(machines.v)):
+        machine = _machine(machines, k)
+        before = machine.v.copy()
+        machines.n_free[k] = _solve(G, machine, machines.n_free[k])
+        if machines.n_free[k] == 0:
+            machine.v[:] = before  # which balance
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
@@ -244,16 +355,96 @@ def _score_pool(
 
 
 @njit(cache=True, nogil=True)
+def _measure_change(v: FloatArray, start: FloatArray) -> tuple[float, float]:
+    """Compare multipliers with those at the start: common factor, and other change.
+
+    What all multipliers gain in proportion, all weights gain; so weights are compared
+    with those at the start after division by the factor.
+    """
+    along, at_start, changed = 0.0, 0.0, 0.0
+    for k in range(len(v)):
+        for i in range(v.shape[1]):
+            along += v[k, i] * start[k, i]
+            at_start += start[k, i] ** 2
+    if not (along > 0.0 and at_start > 0.0):
+        return 0.0, np.inf
+    scale = along / at_start
+    for k in range(len(v)):
+        for i in range(v.shape[1]):
+            changed += (v[k, i] / scale - start[k, i]) ** 2
+    return scale, np.sqrt(changed)
+
+
+@njit(cache=True, nogil=True)
+def _find_smallest(scores: FloatArray, present: Any) -> tuple[int, int]:
+    """Return the places of the smallest and second smallest score; −1 without any."""
+    first, second = -1, -1
+    for j in range(scores.size):
+        if present[j]:
+            if first < 0 or scores[j] < scores[first]:
+                first, second = j, first
+            elif second < 0 or scores[j] < scores[second]:
+                second = j
+    return first, second
+
+
+@njit(cache=True, nogil=True)
+def _pivot_without(
+    x: FloatArray, machine: _Machine, m: int, x_free: FloatArray, u: FloatArray
+) -> float:
+    """Return the pivot of M where the products of x are subtracted; write M x to u."""
+    x_free[0] = 0.0
+    for t in range(m):
+        x_free[t + 1] = x[machine.free[t]]
+    _multiply(machine.M, m + 1, x_free, u)
+    pivot = 1.0
+    for t in range(m + 1):
+        pivot -= x_free[t] * u[t]
+    return pivot
+
+
+@njit(cache=True, nogil=True)
+def _subtract(x: FloatArray, G: FloatArray, machines: Machines) -> bool:
+    """Take the products of a feature x out of G, f and M; False where M is singular.
+
+    Where x alone gives the objective its curvature along a change of free multipliers,
+    they change until one of them meets its bound, and is free no longer.
+    """
+    n = x.size
+    u, x_free = np.empty(n + 1), np.empty(n + 1)
+    _add_outer(G, n, x, -1.0)
+    for k in range(len(machines.v)):
+        machine = _machine(machines, k)
+        product = 0.0
+        for i in range(n):
+            product += x[i] * machine.v[i]
+        for i in range(n):
+            machine.f[i] -= product * x[i]
+        for _ in range(2):
+            m = machines.n_free[k]
+            pivot = _pivot_without(x, machine, m, x_free, u)
+            if pivot > LEAST_PIVOT:
+                break
+            if product < 0.0:
+                for t in range(m + 1):
+                    u[t] = -u[t]
+            stopped, _ = _move(machine, m, u, np.inf)
+            if stopped < 0 or not _bind(machine, m, stopped, x_free):
+                return False
+            machines.n_free[k] -= 1
+        if not pivot > LEAST_PIVOT:
+            return False
+        _add_outer(machine.M, m + 1, u, 1.0 / pivot)
+    return True
+
+
+@njit(cache=True, nogil=True)
 def drop_while_clear(
     P: FloatArray,
     norms: FloatArray,
     G: FloatArray,
-    sign: FloatArray,
-    bound: FloatArray,
-    v: FloatArray,
-    free: IntArray,
-    n_free: IntArray,
-    M: FloatArray,
+    machines: Machines,
+    gone: FloatArray,
     limits: tuple[float, float, float],
     rtol: float,
     rounding: float,
@@ -262,14 +453,16 @@ def drop_while_clear(
 
     Parameters
     ----------
-    P, G, sign, bound, v, M : arrays
-        As in the notation above. `G` and `v` change: afterwards `G` is that of the
-        features left, and `v` is a good start for its multipliers. `M` has room for
-        more free samples than there are.
+    P, G : arrays
+        As in the notation above. `G` changes: afterwards it is that of the features
+        left.
     norms : array of shape (n_pool,)
         Norms of the features of the pool.
-    free : int array of shape (q, n)
-        The free samples of every problem first; `n_free` of them.
+    machines : Machines
+        Their multipliers change: afterwards they are a good start for the features
+        left. `f` is computed here.
+    gone : array of shape (n_gone, n)
+        Features whose products are still in `G` and are subtracted first.
     limits : tuple of float
         The weights of features outside the pool have at least the first norm, as long
         as the multipliers, up to a common factor, have not changed by more than the
@@ -285,85 +478,43 @@ def drop_while_clear(
         Places in the pool of the features dropped, in this order.
     """
     n, n_pool = P.shape
-    q = len(v)
+    v, q = machines.v, len(machines.v)
     least, most_change, largest_norm = limits
-    start, f, size = v.copy(), np.empty((q, n)), np.empty(n)
-    at_start = 0.0
+    start, size = v.copy(), np.empty(n)
     for k in range(q):
-        _margins(G, v[k], f[k], size)
-        for i in range(n):
-            at_start += v[k, i] ** 2
+        _margins(G, v[k], machines.f[k], size)
     present = np.ones(n_pool, dtype=np.bool_)
     weight, scores = np.empty(n_pool), np.empty(n_pool)
     noise, errors = np.empty(n_pool), np.empty(q)
     dropped = np.empty(n_pool, dtype=np.int64)
-    n_dropped = 0
-    x, u, x_free = np.empty(n), np.empty(n + 1), np.empty(n + 1)
-    before = np.empty(n)
-    while n_dropped < n_pool:
-        along, beyond = 0.0, 0.0
+    n_dropped, x = 0, np.empty(n)
+    clear = True
+    for one in gone:
+        clear = _subtract(one, G, machines) and clear
+    while clear and n_dropped < n_pool and _solve_all(G, machines):
+        scale, changed = _measure_change(v, start)
+        if not (scale > 0.0 and changed < most_change):
+            break
+        beyond = 0.0
         for k in range(q):
-            before[:] = v[k]
-            n_free[k] = _solve(
-                G, sign[k], bound[k], v[k], f[k], free[k], n_free[k], M[k]
-            )
-            if n_free[k] == 0:
-                v[k] = before  # which balance
-                return dropped[:n_dropped]
-            squared = 0.0
-            for i in range(n):
-                squared += v[k, i] ** 2
-                along += v[k, i] * start[k, i]
-            errors[k] = rounding * np.sqrt(squared)
-        # What all multipliers gain in proportion, all weights gain; so weights are
-        # compared with those at the start after division by `scale`.
-        scale, changed = along / at_start, 0.0
-        for k in range(q):
-            for i in range(n):
-                changed += (v[k, i] / scale - start[k, i]) ** 2
+            errors[k] = rounding * np.sqrt(np.dot(v[k], v[k]))
             error = errors[k] * largest_norm
             if least < np.inf:  # there are features outside the pool
                 beyond += (2.0 * scale * least + error) * error
-        if not (scale > 0.0 and np.sqrt(changed) < most_change):
-            break
         _score_pool(P, norms, v, errors, weight, scores, noise)
-        first, second = -1, -1
-        for j in range(n_pool):
-            if present[j]:
-                if first < 0 or scores[j] < scores[first]:
-                    first, second = j, first
-                elif second < 0 or scores[j] < scores[second]:
-                    second = j
+        first, second = _find_smallest(scores, present)
         if second < 0:
             break
         slack = max(noise[first], noise[second])
         if scores[second] - scores[first] <= slack + rtol * scores[second]:
             break
-        beyond = max(beyond, noise[first])
         limit = (1.0 - rtol) * (scale * least) ** 2
-        if not limit - scores[first] > beyond:
+        if not limit - scores[first] > max(beyond, noise[first]):
             break
         dropped[n_dropped] = first
         n_dropped += 1
         present[first] = False
         for i in range(n):
             x[i] = P[i, first]
-        _add_outer(G, n, x, -1.0)
-        for k in range(q):
-            m = n_free[k]
-            product = 0.0
-            for i in range(n):
-                product += x[i] * v[k, i]
-            for i in range(n):
-                f[k, i] -= product * x[i]
-            x_free[0] = 0.0
-            for t in range(m):
-                x_free[t + 1] = x[free[k, t]]
-            _multiply(M[k], m + 1, x_free, u)
-            pivot = 1.0
-            for t in range(m + 1):
-                pivot -= x_free[t] * u[t]
-            if not pivot > _LEAST_PIVOT:
-                return dropped[:n_dropped]
-            _add_outer(M[k], m + 1, u, 1.0 / pivot)
+        clear = _subtract(x, G, machines)
     return dropped[:n_dropped]

@@ -1,6 +1,10 @@
 """The ordinary linear support vector machine, solved in its dual to the last digits.
 
-    max  Σa − ½ aᵀQa   with   0 ≤ a ≤ bound, Σ sign a = 0
+    max  Σ sign target a − ½ aᵀQa   with   0 ≤ a ≤ bound, Σ sign a = 0
+
+For a classifier ``sign target`` is 1. A support vector regression has every sample
+twice: with sign 1 and the target y − ε for errors above, and with sign −1 and the
+target y + ε for errors below.
 
 Steps of sequential minimal optimization (SMO) find out which multipliers are free, and
 an active-set method their exact values. Where the steps do not end (features of
@@ -12,9 +16,10 @@ hides the margins, the active-set method works in twice the precision.
 |--------|--------------------------------------------------------|--------|
 | G      | inner products of the samples                          | (n, n) |
 | sign   | class of each sample, +1 or −1                         | (n,)   |
+| target | decision of a sample that meets its margin exactly     | (n,)   |
 | bound  | largest multiplier of each sample (C times its weight) | (n,)   |
 | a      | multipliers                                            | (n,)   |
-| grad   | gradient of ½ aᵀQa − Σa, with Q = sign signᵀ ∘ G       | (n,)   |
+| grad   | gradient of minus the above, with Q = sign signᵀ ∘ G   | (n,)   |
 
 References
 ----------
@@ -135,6 +140,7 @@ def solve_svm(
     bound: FloatArray,
     start: FloatArray | None = None,
     *,
+    target: FloatArray | None = None,
     exact: Callable[[], FloatArray] | None = None,
 ) -> Multipliers:
     """Find the multipliers of the support vector machine with these inner products.
@@ -152,51 +158,58 @@ def solve_svm(
     start : array of shape (n,), optional
         Multipliers of a similar problem. From a good start the linear system of its
         free multipliers is often enough.
+    target : array of shape (n,), optional
+        As in the notation above; `sign` by default.
     exact : function, optional
         Computes the inner products in twice the working precision, as
         `veridical.kernels.svm_exact.exact_gram` does. Without it `gram` counts as
         exact.
     """
-    a = _solve_in_doubles(gram, sign, bound, start)
-    found = Multipliers(a, np.zeros(len(a)), sign - gram @ (sign * a))
+    target = sign if target is None else target
+    a = _solve_in_doubles(gram, sign, target, bound, start)
+    found = Multipliers(a, np.zeros(len(a)), target - gram @ (sign * a))
     uncertainty = bias_difference(found.bias_at_margin, sign, bound, a)
     if exact is not None:
         uncertainty += EPS * largest_sum(gram, a)
     if uncertainty <= TOLERANCE or (exact is None and len(a) > _MOST_EXACT):
         return found
     pairs = np.stack([gram, np.zeros_like(gram)]) if exact is None else exact()
-    both, at_margin, remaining = solve_active_set_exactly(pairs, sign, bound, a)
+    both, at_margin, remaining = solve_active_set_exactly(pairs, sign, target, bound, a)
     if remaining >= uncertainty:
         return found
     return Multipliers(both[0], both[1], at_margin)
 
 
 def _solve_in_doubles(
-    gram: FloatArray, sign: FloatArray, bound: FloatArray, start: FloatArray | None
+    gram: FloatArray,
+    sign: FloatArray,
+    target: FloatArray,
+    bound: FloatArray,
+    start: FloatArray | None,
 ) -> FloatArray:
     """Take SMO steps, then interior points; return the better multipliers."""
     n = len(sign)
     if start is None and n > _LARGE:
-        return solve_interior(gram, sign, bound)[0]
+        return solve_interior(gram, sign, target, bound)[0]
     a = np.zeros(n) if start is None else np.clip(start, 0.0, bound)
-    done = polish(gram, sign, bound, a)
-    grad = sign * (gram @ (sign * a)) - 1.0
+    done = polish(gram, sign, target, bound, a)
+    grad = sign * (gram @ (sign * a) - target)
     steps, total = _STEPS, 0
     while done is None and total < _STEPS_PER_SAMPLE * n:
         remaining = descend(gram, sign, bound, a, grad, TOLERANCE, steps)
-        done = polish(gram, sign, bound, a)
+        done = polish(gram, sign, target, bound, a)
         if done is None and remaining <= TOLERANCE:
-            done = solve_active_set(gram, sign, bound, a)
+            done = solve_active_set(gram, sign, target, bound, a)
         total += steps
         steps *= 2
     if done is not None:
         return done
-    interior, remaining = solve_interior(gram, sign, bound)
-    return interior if remaining < violation(gram, sign, bound, a) else a
+    interior, remaining = solve_interior(gram, sign, target, bound)
+    return interior if remaining < violation(gram, sign, target, bound, a) else a
 
 
 def solve_interior(
-    G: FloatArray, sign: FloatArray, bound: FloatArray
+    G: FloatArray, sign: FloatArray, target: FloatArray, bound: FloatArray
 ) -> tuple[FloatArray, float]:
     """Find multipliers by interior points, and return the violation they leave.
 
@@ -213,13 +226,14 @@ def solve_interior(
     c = bound * size
     Z, _ = factor(centred)
     for gap in (ROUGH_GAP, COARSE_GAP) if len(c) <= _LARGE else (LAST_GAP,):
-        a = put_at_bounds(*solve_box(centred, Z, sign, c, gap), c)
+        a = put_at_bounds(*solve_box(centred, Z, sign, c, gap, -sign * target), c)
         if not np.isfinite(a).all():
             continue
-        done = polish(centred, sign, c, a)
-        if done is None:
-            done = solve_active_set(centred, sign, c, a) if len(c) <= _LARGE else a
-        violation_left = violation(centred, sign, c, done)
+        done = polish(centred, sign, target, c, a)
+        if done is None and len(c) <= _LARGE:
+            done = solve_active_set(centred, sign, target, c, a)
+        done = a if done is None else done
+        violation_left = violation(centred, sign, target, c, done)
         if violation_left < least_violation:
             best, least_violation = done, violation_left
         if least_violation <= ROUNDED:

@@ -10,6 +10,7 @@ met, and free the two samples that violate the optimality conditions most.
 |----------------|-----------------------------------------------------|-----------|
 | G              | inner products of the samples, high and low parts   | (2, n, n) |
 | y              | class of each sample, +1 or −1                      | (n,)      |
+| target         | decision of a sample that meets its margin exactly  | (n,)      |
 | c              | largest multiplier of each sample                   | (n,)      |
 | a              | multipliers, high and low parts                     | (2, n)    |
 | bias_at_margin | bias at which a sample meets its margin exactly     | (2, n)    |
@@ -108,11 +109,13 @@ def _subtract_product(
 
 
 @njit(cache=True, nogil=True)
-def _biases_at_margin(G: FloatArray, y: FloatArray, a: FloatArray) -> FloatArray:
+def _biases_at_margin(
+    G: FloatArray, y: FloatArray, target: FloatArray, a: FloatArray
+) -> FloatArray:
     n = y.size
     bias_at_margin = np.zeros((2, n))
     for i in range(n):
-        high, low = y[i], 0.0
+        high, low = target[i], 0.0
         for j in range(n):
             if a[0, j] != 0.0:
                 high, low = _subtract_product(
@@ -302,7 +305,11 @@ def _step_to_bound(
 
 @njit(cache=True, nogil=True)
 def solve_active_set_exactly(
-    G: FloatArray, y: FloatArray, c: FloatArray, start: FloatArray
+    G: FloatArray,
+    y: FloatArray,
+    target: FloatArray,
+    c: FloatArray,
+    start: FloatArray,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Find the multipliers from near ones, with biases and the remaining violation.
 
@@ -318,7 +325,7 @@ def solve_active_set_exactly(
     violation, bias_at_margin = np.inf, a
     for _ in range(_CHANGES_PER_SAMPLE * n):
         violation = np.inf
-        bias_at_margin = _biases_at_margin(G, y, a)
+        bias_at_margin = _biases_at_margin(G, y, target, a)
         where_free = np.flatnonzero(free)
         if where_free.size > 0:
             excess, excess_low = 0.0, 0.0
@@ -330,7 +337,7 @@ def solve_active_set_exactly(
             moves, flat = _direction(G, where_free, bias_at_margin, excess, excess_low)
             if not _step_to_bound(y, c, a, free, where_free, moves, flat):
                 continue
-            bias_at_margin = _biases_at_margin(G, y, a)
+            bias_at_margin = _biases_at_margin(G, y, target, a)
         high, low, i_high, i_low = -np.inf, np.inf, -1, -1
         for i in range(n):
             up = a[0, i] < c[i] if y[i] > 0 else a[0, i] > 0.0

@@ -298,7 +298,7 @@ def solve_plain(
         a = shrink_to_balance(a, sign)
         bias_at_margin = sign - problem.gram @ (sign * a)
     half = 0.5 * float(a @ (1.0 - sign * bias_at_margin))
-    bias, dual, gap = measure_svm(half, bias_at_margin, sign, a, c)
+    bias, dual, gap = measure_svm(half, bias_at_margin, sign, sign, a, c)
     return Solution(a, np.zeros(n), bias, 0.0, dual, gap, 1, states, low)
 
 

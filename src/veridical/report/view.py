@@ -25,7 +25,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Curve, Interval, Side
+from veridical._core.records import Curve, Interval, Side, write_setting
 from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
@@ -623,6 +623,12 @@ _SETTINGS = {
     "n_test": "Samples in a test set, mean",
     "n_sets": "Data sets",
     "alpha": "Significance level",
+    "cross-validation": "How samples were split",
+    "scoring": "Scores",
+    "methods": "IN, OUT or TRUTH",
+    "calibration pairs": "Pairs of data sets for the calibration",
+    "own features of selectors": "Features that the selectors were made for",
+    "truth": "TRUTH",
     "random_state": "Seed",
     "data sha256": "Data file, SHA-256",
     "table sha256": "Table, SHA-256",
@@ -852,10 +858,9 @@ def provenance(
             )
         listed = [Fact("Data", f"{data['name']}: {size}"), target]
     named = {fact.name: fact.value for fact in facts}
-    for key, value in settings.items():
-        label = _setting(key)
+    for key, label, value in _named(settings):
         if key not in ("command", "call"):
-            text = f"{value:g}" if isinstance(value, float) else str(value)
+            text = write_setting(value)
             before = named.get(label, text)
             # The name of a model, and how it was made, on one line; equal values once.
             named[label] = text if before == text else f"{before}: {text}"
@@ -869,12 +874,17 @@ def provenance(
     return Provenance(tuple(sentences), tuple(listed), repeat, note)
 
 
-def _setting(key: str) -> str:
-    if key in _SETTINGS:
-        return _SETTINGS[key]
-    if key.startswith("truth: "):
-        return f"TRUTH: {_setting(key[7:]).lower()}"
-    return capitalized(key.replace("_", " "))
+def _named(settings: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """List settings as key, label and value; those inside a setting are listed too."""
+    found = []
+    for key, value in settings.items():
+        label = _SETTINGS.get(key, capitalized(key.replace("_", " ")))
+        if isinstance(value, Mapping):
+            inside = [(k, f"{label}: {own}", v) for k, own, v in _named(value)]
+            found += inside
+        else:
+            found.append((key, label, value))
+    return found
 
 
 def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> str:

@@ -37,7 +37,12 @@ from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
-from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
+from veridical.selection._reading import (
+    Abilities,
+    read,
+    read_feature_groups,
+    read_train_sets,
+)
 
 # Relative and absolute error of quick scores, with a wide margin.
 QUICK_ERROR = 1e-9
@@ -348,7 +353,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _groups(self, data: Table) -> FeatureGroups | None:
         """Read ``keep`` and ``feature_groups``; None if neither is given."""
-        return read_groups(self.keep, self.feature_groups, data.n_features, data.names)
+        return read_feature_groups(
+            self.keep, self.feature_groups, data.n_features, data.names
+        )
 
     def _count(
         self,

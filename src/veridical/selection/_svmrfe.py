@@ -125,7 +125,7 @@ class SVMRFE(ReportsProgress):
         n_drop = self._schedule(groups, n_features)
         orders: list[IntArray] = [np.zeros(0, dtype=np.intp)] * len(sets)
         gaps, spreads = np.zeros(len(sets)), np.zeros(len(sets))
-        one_by_one = groups is None and data.kind == "classes" and self.step == 1
+        one_by_one = groups is None and self.step == 1
 
         def eliminate(s: int) -> None:
             weights = self._weights(data, sets.counts[s])

@@ -7,7 +7,7 @@ from typing import Any
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, number, percent
-from veridical._core.records import Curve, Interval, Setting
+from veridical._core.records import Curve, Interval, Setting, write_setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.choices import Candidate, Choice
 from veridical.evaluation.conclusions import say_coverage, write_plain
@@ -581,8 +581,8 @@ def _method(s: ChoiceSummary) -> list[str]:
     return [
         f"On {said_data(s['data'])}, {count(n, 'candidate')} were compared by "
         f"{settings.get('cross-validation', 'cross-validation')}: selectors "
-        f"{listing(sorted(selectors))}; {settings.get('sizes')} features; estimators "
-        f"{listing(sorted(estimators))}.",
+        f"{listing(sorted(selectors))}; {write_setting(settings.get('sizes'))} "
+        f"features; estimators {listing(sorted(estimators))}.",
         "Features were selected, and estimators trained, inside every training set.",
         f"{how}: {info.full_label} {info.write(s['score'])} (95 % interval "
         f"{info.write_range(s['low'], s['high'])}), before the correction "
