@@ -2,7 +2,7 @@
 
     python -m benchmarks.truth.coverages [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.coverages --check
-    python -m benchmarks.truth.coverages --unseen 20
+    python -m benchmarks.truth.coverages --unseen 20 --seed 1
     python -m benchmarks.truth.coverages --table
 
 The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
@@ -36,7 +36,14 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import veridical.evaluation
-from benchmarks.truth.designs import CEILING, Row, add_rows, draw_designs, measure_all
+from benchmarks.truth.designs import (
+    CEILING,
+    UNSEEN,
+    Row,
+    add_rows,
+    draw_designs,
+    measure_all,
+)
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.comparison.null_designs import NullDesign, class_means, simulate
 from veridical.comparison.significance import corrected_resampled_t
@@ -90,19 +97,20 @@ WIDE = (
     {"n_samples": 40, "n_columns": 2000, "n_relevant": 10, "effect": 0.7},
 )
 WIDE_METHODS = ("5", "10", "10x10", "loo")
-#: Further designs per estimator at the edges of the others: few and many samples, many
-#: features of which all are used, many classes, very wide tables.
-EDGES: tuple[tuple[tuple[str, ...], dict[str, Any]], ...] = (
-    (tuple(METHODS), {"n_samples": 20}),
-    (("5", "10"), {"n_columns": 200, "n_features_to_select": 200}),
-    (("5", "10"), {"n_columns": 1500, "n_features_to_select": 1500}),
-    (("5", "10"), {"n_samples": 120, "n_classes": 5, "minority": 0.2}),
-    (("5", "10"), {"n_samples": 200, "n_classes": 8, "minority": 0.125}),
-    (("5", "10"), {"n_samples": 40, "n_columns": 20_000}),
-    (("5", "10"), {"n_samples": 100, "n_columns": 15_000}),
-    (("holdout", "5", "10"), {"n_samples": 800, "n_columns": 60}),
-    (("holdout", "5", "10"), {"n_samples": 2000, "n_columns": 25}),
-)
+_NOT_TREES = ("nb", "1nn", "svm")
+#: Methods, estimators and properties of further designs at the edges of the others: few
+#: and many samples, many features of which all are used, many classes, very wide
+#: tables. The numbers are part of the seeds.
+EDGES: dict[int, tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = {
+    0: (tuple(METHODS), ESTIMATORS, {"n_samples": 20}),
+    1: (("5", "10"), ESTIMATORS, {"n_columns": 200, "n_features_to_select": 200}),
+    2: (("5", "10"), _NOT_TREES, {"n_columns": 1500, "n_features_to_select": 1500}),
+    3: (("5", "10"), ESTIMATORS, {"n_samples": 120, "n_classes": 5, "minority": 0.2}),
+    4: (("5", "10"), ESTIMATORS, {"n_samples": 200, "n_classes": 8, "minority": 1 / 8}),
+    5: (("5", "10"), ("nb", "1nn"), {"n_samples": 40, "n_columns": 20_000}),
+    7: (("holdout", "5", "10"), ESTIMATORS, {"n_samples": 800, "n_columns": 60}),
+    8: (("holdout", "5", "10"), _NOT_TREES, {"n_samples": 2000, "n_columns": 25}),
+}
 #: The methods and estimators of each.
 MEASURES = {
     SCORES: (tuple(METHODS), ESTIMATORS),
@@ -263,8 +271,8 @@ def plan() -> list[tuple[str, str, NullDesign]]:
                 )
             ]
         )
-    for i, (methods, edge) in enumerate(EDGES):
-        for name, estimator in product(methods, ESTIMATORS):
+    for i, (methods, estimators, edge) in EDGES.items():
+        for name, estimator in product(methods, estimators):
             designs = draw_designs(
                 f"coverage edge {i} {name} {estimator}",
                 1,
@@ -296,13 +304,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--unseen", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the unseen designs")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
         return
     if asked.unseen:
-        try_unseen(asked.unseen)
+        try_unseen(asked.unseen, asked.seed)
         return
     if asked.table:
         print(tabulate())
@@ -371,15 +380,19 @@ def check() -> dict[str, tuple[int, int]]:
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
 
 
-def try_unseen(number: int) -> None:
+def try_unseen(number: int, seed: int) -> None:
     """Measure default intervals in new designs, and print the range beside them."""
     names = list(METHODS)
     rows = coverage_table()
     for i in range(number):
         name, estimator = names[i % len(names)], ESTIMATORS[i % len(ESTIMATORS)]
-        wide = {"n_columns": 4000, "n_samples": 45} if i % 3 == 2 else {}
         (design,) = draw_designs(
-            f"unseen {i}", 1, n_repeats=1, n_folds=10, estimator=estimator, **wide
+            f"unseen {seed} {i}",
+            1,
+            n_repeats=1,
+            n_folds=10,
+            estimator=estimator,
+            **UNSEEN[i % len(UNSEEN)],
         )
         for found in measure_design(SCORES, name, design):
             kind = found["kind"]

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 import veridical.evaluation
+from benchmarks.truth.designs import write_rows
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.survival_scores import concordance
 from veridical._core.targets import Survival
@@ -274,10 +275,7 @@ def export(rows: list[dict[str, Any]]) -> None:
         for row in rows
         if row["n_repeats"] == "1"
     ]
-    with SHIPPED.open("w", newline="") as file:
-        writer = csv.DictWriter(file, STRUCTURED, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*others, *found])
+    write_rows(SHIPPED, STRUCTURED, [*others, *found])
 
 
 def main() -> None:
@@ -307,10 +305,7 @@ def main() -> None:
         if key(design) in done or time.monotonic() > end:
             continue
         rows.append(measure(design, options.simulations))
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(options.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":
