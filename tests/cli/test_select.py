@@ -16,7 +16,7 @@ from veridical.report.views.selection import curves
 from veridical.selection import SELECTORS
 
 
-def test_a_table(run, table, tmp_path):
+def test_features_of_a_table_are_shown_and_written(run, table, tmp_path):
     out = tmp_path / "page.html"
     done = run(
         "select", table, "--target", "kind", "--selector", "relieff",

@@ -103,7 +103,7 @@ def rare(y):
     ],
     ids=without_address,
 )
-def test_parameters(call, change, messages):
+def test_bad_parameters_are_refused_in_words(call, change, messages):
     with pytest.raises(InputError) as error:
         call(**change)
     for message in messages:
@@ -133,7 +133,7 @@ def test_parameters(call, change, messages):
         (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN", "column 2, row 0"]),
     ],
 )
-def test_data(call, problem, spoil, messages):
+def test_bad_data_are_refused_in_words(call, problem, spoil, messages):
     X, y = spoil(*problem)
     with pytest.raises(InputError) as error:
         call(X=X, y=y)
@@ -202,7 +202,7 @@ def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     ],
     ids=without_address,
 )
-def test_truth(anova, worst, change, messages):
+def test_bad_arguments_of_truth_are_refused_in_words(anova, worst, change, messages):
     arguments = {
         "selectors": [anova, worst],
         "source": "linear",

@@ -65,7 +65,7 @@ def test_unequal_folds_still_give_one_over_k_minus_one(pair):
     "test", [paired_t, lambda a, b: corrected_resampled_t(a, b, n_train=9, n_test=1)]
 )
 @pytest.mark.parametrize("gap", [0.0, 0.1, -0.1])
-def test_no_variance(test, gap):
+def test_equal_differences_have_no_interval(test, gap):
     b = np.array([0.1, 0.2, 0.3, 0.6, 0.7])
     a = b + gap  # the differences agree only up to rounding
     result = test(a, b)
@@ -124,7 +124,7 @@ def test_assumptions_are_said(pair):
         (11, 3, 470 / 16384, "same"),
     ],
 )
-def test_binomial_values(only_in, only_out, pvalue, better):
+def test_binomial_p_values_by_hand(only_in, only_out, pvalue, better):
     result = binomial_truthfulness(only_in, only_out)
     assert result.pvalue == pytest.approx(pvalue, abs=1e-12)
     assert result.better == better
@@ -263,7 +263,7 @@ def test_bias_counts_only_where_significant():
         (["x", "y"], [0.5, 0.6], "must be numbers"),
     ],
 )
-def test_bad_scores(a, b, message):
+def test_bad_scores_are_refused(a, b, message):
     with pytest.raises(InputError, match=message):
         paired_t(a, b)
     with pytest.raises(InputError, match=message):
@@ -271,7 +271,7 @@ def test_bad_scores(a, b, message):
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, math.nan])
-def test_bad_alpha(pair, alpha):
+def test_a_bad_level_is_refused(pair, alpha):
     with pytest.raises(InputError, match="alpha must lie between 0 and 1"):
         paired_t(*pair, alpha=alpha)
     with pytest.raises(InputError, match="alpha"):
@@ -288,13 +288,13 @@ def test_bad_alpha(pair, alpha):
         ({"n_train": [9, 9], "n_test": 1}, "one per split"),
     ],
 )
-def test_bad_sizes(pair, sizes, message):
+def test_bad_sizes_are_refused(pair, sizes, message):
     with pytest.raises(InputError, match=message):
         corrected_resampled_t(*pair, **sizes)
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, True])
-def test_bad_counts(count):
+def test_bad_counts_are_refused(count):
     with pytest.raises(InputError, match="only_in must be a count"):
         binomial_truthfulness(count, 2)
 

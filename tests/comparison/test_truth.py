@@ -57,7 +57,7 @@ def test_equals_the_obvious_loop(result):
             assert result.accuracy["truth"][0, c, b, 0] == true
 
 
-def test_shapes(result):
+def test_accuracies_have_the_documented_shapes(result):
     assert result.accuracy["truth"].shape == (2, 2, 12, 1)
     assert result.accuracy["in"].shape == result.accuracy["out"].shape == (2, 2, 12, 5)
     assert result.selected["truth"].shape == (2, 12, 1, 8)

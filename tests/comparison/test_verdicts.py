@@ -210,7 +210,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
         ({"calibrated": True, "test": "bayesian-correlated-t"}, "cannot be calibrated"),
     ],
 )
-def test_refusals(anova, worst, problem, arguments, message):
+def test_bad_arguments_are_refused_in_words(anova, worst, problem, arguments, message):
     X, y = problem
     with pytest.raises(InputError, match=message):
         compare([anova, worst], X, y, **COMMON, **arguments)

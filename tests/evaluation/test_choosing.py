@@ -25,7 +25,7 @@ from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs, read_scoring
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
-from veridical.evaluation import CrossValidation
+from veridical.evaluation import CrossValidation, corrected_t
 from veridical.evaluation.bias_correction import (
     CorrectedInterval,
     MeanScores,
@@ -241,6 +241,21 @@ def test_intervals_follow_the_distance_from_the_bounds():
     assert explained.at_least(0.3, 0.0).standard_error == 0.3
     few = CorrectedInterval(0.0, 0.1, 6, -np.inf, 1.0, draws, 0.5, 1.0)
     assert few.interval(0.95, "sampling")[0] < low
+
+
+def test_the_mean_of_folds_has_the_corrected_t_interval():
+    scores = np.array([0.7, 0.5, np.nan, 0.6, 0.9])
+    mean = np.nanmean(scores)
+    free = CorrectedInterval(0.1, 0.3, 50, -np.inf, np.inf, np.zeros(2), 0.1, 1.4)
+    found = free.of_folds(mean, scores, 0.25).interval(0.9, "sampling")
+    known = scores[~np.isnan(scores)]
+    assert found == pytest.approx(corrected_t(known, 0.25, 0.9))
+    share = CorrectedInterval(0.1, 0.3, 50, 0.0, 1.0, np.zeros(2), 0.1, 1.4)
+    low, high = share.of_folds(mean, scores, 0.25).interval(0.95, "sampling")
+    assert 0 < low < mean < high < 1
+    same = share.of_folds(0.5, np.full(5, 0.5), 0.25)  # no spread
+    assert same.standard_error == share.standard_error
+    assert same.value == 0.5
 
 
 @pytest.mark.parametrize("n_folds", [2, 5, 10])

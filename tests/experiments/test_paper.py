@@ -100,7 +100,7 @@ def test_means_and_their_intervals():
     assert decide(Mean.from_values(np.array([1.0])).interval, 0, 2) == "open"
 
 
-def test_outcomes():
+def test_intervals_decide_outcomes():
     assert decide(Interval(1.0, 0.5, 1.5), low=0) == "reproduced"
     assert decide(Interval(1.0, -0.5, 1.5), low=0) == "open"
     assert decide(Interval(1.0, 0.5, 1.5), -np.inf, 0) == "not reproduced"

@@ -859,11 +859,18 @@ class _Answer:
             outside = self._scores_outside(
                 winners, score, [[one] for one in work.pooling.parts]
             )
-            value = float(outside.score(np.ones((1, len(units))), [0])[0, 0])
-            rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
-            weights = draw_weights(units, self.n_bootstrap, rng)
-            error = float(np.nanstd(outside.score(weights, [0]), ddof=1))
-            own = replace(own, value=value).at_least(error, value)
+            everything = np.ones((1, len(units)))
+            value = float(outside.score(everything, [0])[0, 0])
+            if isinstance(outside, PartScores):
+                folds = outside.of_parts(everything, [0]).ravel()
+                own = own.of_folds(value, folds, self._test_share())
+            else:
+                rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
+                drawn_outside = outside.score(
+                    draw_weights(units, self.n_bootstrap, rng), [0]
+                )
+                error = float(np.nanstd(drawn_outside, ddof=1))
+                own = replace(own, value=value).at_least(error, value)
         near = nearest_designs(
             table.kind,
             score.name,
@@ -1120,9 +1127,17 @@ class _Answer:
 
     def _shared(self) -> float:
         """Return how much larger than of independent predictions errors are."""
+        return inflate_for_shared_training(self.work.table.n_samples, self._n_train())
+
+    def _n_train(self) -> float:
+        """Return the mean number of samples that a model was trained on."""
         outer = self.work.splits[: len(self.work.pooling.parts)]
-        n_train = float(np.mean([len(np.unique(split.train)) for split in outer]))
-        return inflate_for_shared_training(self.work.table.n_samples, n_train)
+        return float(np.mean([len(np.unique(split.train)) for split in outer]))
+
+    def _test_share(self) -> float:
+        """Return the mean size of a test set over that of a training set."""
+        n_test = np.mean([len(part.rows) for part in self.work.pooling.parts])
+        return float(n_test / self._n_train())
 
     def _outputs(
         self, winners: Sequence[Place], sources: Sequence[Sequence[SplitPart]]

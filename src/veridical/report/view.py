@@ -778,26 +778,28 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
 
 
 def list_score(
-    scoring: Mapping[str, Any],
-    found: Mapping[str, Any],
-    coverage: CoverageSummary | None,
-    *kind: str,
+    scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
 ) -> tuple[str, ...]:
-    """List a score for a table of scores, with its interval and its coverage.
-
-    `kind` is that of its interval.
-    """
+    """List a score for a table of scores; `kind` is what is said of its interval."""
     info = read_info(scoring)
     return (
         info.full_label,
         info.write(found["value"]),
         info.write_range(found["low"], found["high"]),
-        MISSING if found["low"] is None else write_coverage(covered(coverage)),
         *kind,
         info.averaging,
         info.write(info.chance),
         "more" if info.greater_is_better else "less",
     )
+
+
+def interval_cells(
+    kind: str | None, coverage: CoverageSummary | None
+) -> tuple[str, str]:
+    """Write the kind of an interval and its measured coverage."""
+    if not kind:
+        return "none valid", MISSING
+    return kind, write_coverage(covered(coverage))
 
 
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:

@@ -27,7 +27,6 @@ from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
     leading,
     say_coverage,
-    write_coverage,
     write_interval,
 )
 from veridical.evaluation.reading import name_of
@@ -67,6 +66,7 @@ from veridical.report.view import (
     chance_level,
     confidence,
     data_facts,
+    interval_cells,
     list_score,
     on_chance,
     on_direction,
@@ -195,10 +195,7 @@ class EstimateSummary(TypedDict):
 
 
 class OtherSummary(TypedDict):
-    """Another score of the same predictions, with its first interval.
-
-    ``coverage`` is None where nothing was measured near.
-    """
+    """Another score of the same predictions, with its first interval."""
 
     method: str
     scoring: ScoreSummary
@@ -622,13 +619,13 @@ def _others(s: EstimatesSummary) -> list[Rows]:
         (
             *([one["method"]] if several else []),
             *list_score(
-                one["scoring"], one, one["coverage"], one["interval"] or "none valid"
+                one["scoring"], one, *interval_cells(one["interval"], one["coverage"])
             ),
         )
         for one in s["others"]
     ]
     heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
-    heads += f"{confidence(s['confidence'])}# | Measured coverage# | Kind | "
+    heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
     heads += "Over splits | Guessing# | "
     caption = "Other scores of the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
@@ -656,8 +653,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     bounds = [
         (
             score_range(b["low"], b["high"], unit),
-            b["kind"],
-            write_coverage(covered(b["coverage"])),
+            *interval_cells(b["kind"], b["coverage"]),
         )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]

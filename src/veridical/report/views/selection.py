@@ -44,6 +44,7 @@ from veridical.report.view import (
     bounded,
     chance_level,
     data_facts,
+    interval_cells,
     list_score,
     majority,
     on_chance,
@@ -401,12 +402,11 @@ def _scores(s: SelectionSummary) -> list[Rows]:
         list_score(
             one["scoring"],
             one["score"],
-            one["coverage"],
-            one["interval"] or "none valid",
+            *interval_cells(one["interval"], one["coverage"]),
         )
         for one in s["scores"]
     ]
-    heads = "Score!~ | Estimate#* | 95 % interval# | Measured coverage# | Kind | "
+    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Measured coverage# | "
     heads += "Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
