@@ -45,7 +45,9 @@ from veridical.evaluation.situations import (
 )
 from veridical.evaluation.structured import count_folds
 from veridical.evaluation.trust import (
+    DEFAULT,
     MEASURED,
+    OPTIMISM,
     coverage_of,
     coverage_range,
     coverage_table,
@@ -207,7 +209,9 @@ def test_the_table_is_what_its_script_makes():
         cheap = [one for one in plan if one[:2] == (what, name)]
         cheap = [one for one in cheap if one[2].estimator == "nb"]
         one = min(cheap, key=lambda one: one[2].n_columns * one[2].n_samples)
-        (row,) = coverages.measure_design(*one)
+        kinds = (DEFAULT, OPTIMISM)
+        made = coverages.measure_design(*one)
+        (row,) = [each for each in made if each["kind"] in kinds]
         again = known[coverages.key_of(*one)]
         found = (row["covered"], row["n_simulations"])
         if again.n_simulations == row["n_simulations"]:
