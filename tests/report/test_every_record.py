@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+from collections.abc import Mapping
+from dataclasses import fields
 from html.parser import HTMLParser
 
 import matplotlib.pyplot as plt
@@ -176,6 +178,17 @@ def test_the_record_decides_and_its_page_shows_it(make):
     told = report.view(record)
     assert told.badge.tone == belief
     assert told.headline == clean(sentence, 4000)
+
+
+def test_the_conclusion_is_stored_and_settings_are_values(make):
+    record = make()
+    assert "conclusion" in {one.name for one in fields(record)}
+    assert vars(record)["conclusion"] is record.conclusion
+    for value in getattr(record, "settings", {}).values():
+        inside = value.values() if isinstance(value, Mapping) else [value]
+        for one in inside:
+            many = one if isinstance(one, tuple) else (one,)
+            assert all(isinstance(each, (str, int, float)) for each in many), value
 
 
 def test_its_figures_are_those_of_its_page(make, tmp_path):

@@ -748,6 +748,11 @@ def said_data(data: Any) -> str:
     return f"{data['name']}: {size_of(data)}"
 
 
+def sized_data(data: Any) -> str:
+    """Name the data, with their size in brackets, inside a sentence."""
+    return f"{data['name']} ({size_of(data)})"
+
+
 def data_facts(data: Any) -> tuple[Fact, Fact]:
     """Name the data and their size, as the first facts of a page."""
     return Fact("Data", data["name"]), Fact("Size", size_of(data))

@@ -65,6 +65,7 @@ from veridical.report.view import (
     read_info,
     said_data,
     sentence,
+    sized_data,
     table,
     view,
     written,
@@ -615,7 +616,7 @@ def _method(s: AuditSummary) -> list[str]:
     splits = s["settings"].get("cross-validation")
     said = [
         f"The {read_info(s['scoring']).full_label} of {name_of(s['estimator'])} on "
-        f"{said_data(s['data'])} was audited" + (f" by {splits}." if splits else "."),
+        f"{sized_data(s['data'])} was audited" + (f" by {splits}." if splits else "."),
         *s["words"]["methods"],
     ]
     if s["optimism"] is not None:

@@ -47,6 +47,7 @@ from veridical.report.view import (
     provenance,
     read_info,
     said_data,
+    sized_data,
     table,
     view,
 )
@@ -587,7 +588,7 @@ def _method(s: ChoiceSummary) -> list[str]:
     else:
         how = f"The score of the choice was estimated by {settings.get('correction')}"
     return [
-        f"On {said_data(s['data'])}, {count(n, 'candidate')} were compared by "
+        f"On {sized_data(s['data'])}, {count(n, 'candidate')} were compared by "
         f"{settings.get('cross-validation', 'cross-validation')}: selectors "
         f"{listing(sorted(selectors))}; {write_setting(settings.get('sizes'))} "
         f"features; estimators {listing(sorted(estimators))}.",

@@ -85,8 +85,8 @@ from veridical.report.view import (
     paragraph,
     provenance,
     read_info,
-    said_data,
     sentence,
+    sized_data,
     table,
     view,
     written,
@@ -947,7 +947,7 @@ def _shared(
         f"We compared {listing(names)}, each selecting {s['n_features_to_select']} of "
         f"{count(s['data']['n_features'], 'feature')}, by the "
         f"{read_info(s['scoring']).full_label} of "
-        f"{listing(map(name_of, s['estimators']))} on {said_data(s['data'])}."
+        f"{listing(map(name_of, s['estimators']))} on {sized_data(s['data'])}."
     )
     return {
         **answer(s["words"], BADGES),

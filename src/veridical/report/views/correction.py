@@ -36,7 +36,7 @@ from veridical.report.view import (
     data_facts,
     paragraph,
     provenance,
-    said_data,
+    sized_data,
     table,
     view,
 )
@@ -339,7 +339,7 @@ def _notes(s: CorrectionSummary) -> Notes:
 def _method(s: CorrectionSummary) -> list[str]:
     splits = s["settings"].get("cross-validation", "cross-validation")
     return [
-        f"On {said_data(s['data'])}, {count(s['n_features_to_select'], 'feature')} "
+        f"On {sized_data(s['data'])}, {count(s['n_features_to_select'], 'feature')} "
         f"were selected by absolute correlation (at least {s['threshold']:.3f} on all "
         f"samples) for naive Bayes with {s['model']} features.",
         "Predictive probabilities were computed with and without conditioning on the "

@@ -36,7 +36,7 @@ from veridical.report.view import (
     data_facts,
     paragraph,
     provenance,
-    said_data,
+    sized_data,
     table,
     view,
 )
@@ -259,7 +259,7 @@ def show(record: Discoveries) -> View:
     warned: tuple[Warn, ...] = ()
     if words["warnings"]:
         warned = (Warn("Assumptions", tuple(words["warnings"])),)
-    caption = f"Features of {said_data(s['data'])}, by the strength of their evidence."
+    caption = f"Features of {sized_data(s['data'])}, by the strength of their evidence."
     rows = features.rows[:MOST_LEADING]
     return View(
         title=f"Which features may be claimed? {s['data']['name']}",

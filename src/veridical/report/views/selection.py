@@ -53,6 +53,7 @@ from veridical.report.view import (
     provenance,
     read_info,
     said_data,
+    sized_data,
     table,
     view,
 )
@@ -600,7 +601,7 @@ def _method(s: SelectionSummary) -> list[str]:
     if s["fold_alphas"]:
         chosen = " The exponent alpha was chosen inside every training set."
     said = [
-        f"From {said_data(s['data'])}, {name_of(s['selector'])} selected "
+        f"From {sized_data(s['data'])} {name_of(s['selector'])} selected "
         f"{count(s['n_features_to_select'], 'feature')} on all samples.",
         f"The {what} is that of the whole procedure, by {splits}: in each training "
         f"set the features were selected anew and {name_of(s['estimator'])} was "
@@ -614,7 +615,7 @@ def _method(s: SelectionSummary) -> list[str]:
             f"{count(s['n_features_to_select'], 'feature')}, and "
             f"{name_of(s['estimator'])} was trained on them, without the test samples "
             f"({splits}).{chosen}",
-            f"The {what} on {said_data(s['data'])}, is {scoring.write(found['value'])} "
+            f"The {what} on {sized_data(s['data'])} is {scoring.write(found['value'])} "
             f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
         ]
     if s["stability"] is not None:

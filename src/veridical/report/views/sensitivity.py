@@ -36,8 +36,8 @@ from veridical.report.view import (
     paragraph,
     provenance,
     read_info,
-    said_data,
     sentence,
+    sized_data,
     table,
     view,
 )
@@ -181,7 +181,7 @@ def show(record: Sensitivity) -> View:
         f"{s['alpha'] / 2:g}."
     )
     caption = (
-        f"{names['a']} against {names['b']} on sources like {said_data(data)}: true "
+        f"{names['a']} against {names['b']} on sources like {sized_data(data)}: true "
         "difference, and on how many data sets IN and OUT reached the true verdict."
     )
     return View(
@@ -204,7 +204,7 @@ def show(record: Sensitivity) -> View:
             [
                 "To see whether selection inside (IN) or outside (OUT) "
                 f"cross-validation distinguishes {names['a']} and {names['b']} on data "
-                f"like {said_data(data)}, {count(len(s['sources']), 'source')} were "
+                f"like {sized_data(data)}, {count(len(s['sources']), 'source')} were "
                 f"made. {sentence(words['recipe'])}",
                 "On each, both selectors were compared by IN, by OUT and on fresh "
                 "samples; IN and OUT were compared by a binomial test over the data "
