@@ -138,7 +138,7 @@ def test_command_is_understood(line, files):
 
 
 @pytest.mark.parametrize("line", OURS)
-def test_command_works(line, files):
+def test_a_documented_command_ends_with_its_status(line, files):
     for start, reason in NOT_RUN.items():
         if " ".join(words(line)).startswith(start):
             pytest.skip(reason)

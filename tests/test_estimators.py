@@ -77,7 +77,7 @@ def not_for(estimator):
 )
 @pytest.mark.filterwarnings("ignore:n_features_to_select:UserWarning")
 @pytest.mark.filterwarnings("ignore:.* has no (batch|covariates):UserWarning")
-def test_estimator(estimator, check):
+def test_estimator_passes_the_check_of_scikit_learn(estimator, check):
     check(estimator)
 
 

@@ -244,6 +244,10 @@ def test_weights_that_an_estimator_cannot_take_are_an_error(weighted):
         InputError, match=r"KNeighborsClassifier takes no sample_weight"
     ):
         veridical.estimate(KNeighborsClassifier(), X, y, sample_weight=odd, cv=splits)
+    with pytest.raises(InputError, match=r"^1-NN takes no sample_weight"):
+        veridical.choose(
+            X, y, selectors=["anova"], estimators=["1nn"], sizes=[2], sample_weight=odd
+        )
     pipeline = make_pipeline(SelectKBest(k=2), GaussianNB())
     with pytest.raises(InputError, match=r"SelectKBest takes no sample_weight"):
         veridical.estimate(pipeline, X, y, sample_weight=odd, cv=splits)

@@ -377,7 +377,7 @@ def test_a_pipeline_that_does_not_select_is_no_selector():
     ],
     ids=lambda one: type(one).__name__,
 )
-def test_any_estimator(estimator):
+def test_any_estimator_may_follow_a_selector(estimator):
     X, y = problem()
     found = veridical.select(AnovaF(2), X, y, estimator=estimator, cv=3, random_state=0)
     assert found.accuracy.value > 0.6
@@ -396,7 +396,7 @@ def test_any_estimator(estimator):
     ids=lambda one: type(one).__name__,
 )
 @pytest.mark.parametrize("verb", [select, estimate, compare, audit])
-def test_any_splitter(verb, cv, n):
+def test_any_splitter_makes_the_folds_of_every_verb(verb, cv, n):
     X, y = problem()
     found = verb(X, y, cv=cv, random_state=0)
     if verb is select:

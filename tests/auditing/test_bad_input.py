@@ -49,7 +49,7 @@ named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta
         ({"random_state": "x"}, "random_state"),
     ],
 )
-def test_options(options, words):
+def test_bad_options_are_refused_in_words(options, words):
     with pytest.raises(InputError, match=words):
         audit(GaussianNB(), named, y, **{"n_permutations": 19, **options})
 
@@ -62,7 +62,7 @@ def test_options(options, words):
         ("svmm", "did you mean 'svm'"),
     ],
 )
-def test_estimators(estimator, words):
+def test_what_is_no_estimator_is_refused_in_words(estimator, words):
     with pytest.raises(InputError, match=words):
         audit(estimator, X, y)
 
@@ -72,7 +72,7 @@ def test_bad_parameters_of_a_classifier_are_refused_by_itself():
         audit(SVC(C=-1.0), X, y, selected=[0, 1], n_permutations=19)
 
 
-def test_data():
+def test_data_without_two_classes_are_refused():
     with pytest.raises(InputError, match="class"):
         audit(GaussianNB(), X, np.zeros(30))
     with pytest.raises(InputError):

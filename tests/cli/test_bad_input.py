@@ -219,7 +219,7 @@ def test_debugging_shows_everything(run, table, monkeypatch):
     assert isinstance(result.exception, InputError)
 
 
-def test_ctrl_c(run, table, monkeypatch):
+def test_ctrl_c_ends_with_130_and_one_sentence(run, table, monkeypatch):
     fail_with(monkeypatch, KeyboardInterrupt())
 
     result = run("compare", table)

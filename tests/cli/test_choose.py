@@ -51,6 +51,17 @@ def test_a_search_is_resumed_from_its_store(run, tmp_path):
     assert json.loads(stored.stdout)["ok"]
 
 
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_answer(run):
+    pytest.importorskip("distributed")
+    words = ("choose", *FAST, "--json", "--quiet")
+    there = run(*words, "--dask", "local", "--jobs", "2")
+    assert there.exit_code == 0, there.stderr
+    here, there = json.loads(run(*words).stdout), json.loads(there.stdout)
+    assert there["candidates"] == here["candidates"]
+    assert (there["score"], there["low"]) == (here["score"], here["low"])
+
+
 # Sends a signal when the second of three selectors begins.
 INTERRUPTED = """
 import os, signal, sys
@@ -114,7 +125,7 @@ def test_a_search_that_is_stopped_goes_on_from_its_store(
         (("--correction", "none"), "There is no --correction 'none'"),
         (("--features", "5,x"), "--features x is neither a number"),
         (("--checklist", "consort"), "There is no --checklist 'consort'"),
-        (("--drop-hopeless", "3"), "drop=3.0 must be a share"),
+        (("--drop-hopeless", "3"), "drop=3.0 must be a probability"),
         (("--features", "1000"), "sizes=1000 is not possible"),
     ],
 )

@@ -99,7 +99,7 @@ def test_without_data_several_run_on_a_source_and_say_so(run):
     assert result.stdout.startswith("Without DATA, this uses the linear source")
 
 
-def test_seed_decides(run, table):
+def test_the_seed_decides_the_folds(run, table):
     def folds(seed):
         result = run(
             "compare", table, "--target", "kind", *PAIR, "--features", 1, "--seed",

@@ -64,7 +64,7 @@ def test_every_selector_is_offered(shell):
 
 
 @pytest.mark.skipif(not shutil.which("bash"), reason="no bash here")
-def test_bash_itself(tmp_path):
+def test_bash_completes_with_the_script_that_is_shown(tmp_path):
     """Load the script that is shown, and press Tab as bash would."""
     shown = CliRunner(env={"_VERIDICAL_COMPLETE": "source_bash"}).invoke(
         app, prog_name="veridical"

@@ -13,7 +13,7 @@ def cache(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
-def test_list(run, monkeypatch, table):
+def test_data_list_shows_sources_and_folders(run, monkeypatch, table):
     result = run("data", "list")
     assert result.exit_code == 0
     assert "Sources: beta-bernoulli, friedman, linear, " in result.stdout
@@ -81,7 +81,7 @@ def test_show_says_what_is_wrong(run, words, message):
     assert message in result.stderr
 
 
-def test_fetch(run, monkeypatch):
+def test_data_fetch_stores_a_data_set(run, monkeypatch):
     bunch = SimpleNamespace(
         data=pd.DataFrame({"a": [1.0, 2.0]}), target=pd.Series(["u", "v"])
     )

@@ -11,7 +11,7 @@ from veridical import discover
 from veridical.datasets import read
 
 
-def test_a_table(run, table, tmp_path):
+def test_claims_of_a_table_are_shown_and_written(run, table, tmp_path):
     out = tmp_path / "page.html"
     done = run("discover", table, "--target", "kind", "--fdr", 0.1, "--out", out)
     assert done.exit_code == 0, done.output

@@ -11,6 +11,7 @@ import pytest
 
 from veridical._core import interrupts
 from veridical.cli import study_options
+from veridical.experiments import Store
 
 pytestmark = pytest.mark.skipif(
     os.name == "nt", reason="signals are sent otherwise there"
@@ -198,6 +199,39 @@ def test_a_study_says_its_own_word_and_no_other():
 
     check(stopped(body.format("")), words)
     check(stopped(body.format("interrupts._NO_EXCEPTIONS = {'__main__'}")), words)
+
+
+def test_a_search_with_a_store_says_what_is_kept(tmp_path):
+    """Two signals: the first asks the search to end, the second stops it at once."""
+    store = tmp_path / "kept.db"
+    body = """
+        from veridical.cli import choose
+        from veridical.evaluation import prediction_store
+
+        save = prediction_store.PredictionStore.save
+
+        def interrupted(self, procedure, found):
+            save(self, procedure, found)
+            {}
+            stop()
+            stop()
+            time.sleep(30)
+
+        prediction_store.PredictionStore.save = interrupted
+        choose.choose(
+            selectors=["anova", "mrmr"], estimators=["nb"], features=["2"],
+            store=__import__("pathlib").Path({!r}), quiet=True,
+        )
+    """
+    for how in ("", "interrupts._NO_EXCEPTIONS = {'__main__'}"):
+        done = stopped(body.format(how, str(store)))
+        check(
+            done,
+            "Stopped. No report was written; predictions that were finished are in "
+            f"{store}, and the same command resumes from them.",
+        )
+    with Store(store) as kept:
+        assert len(list(kept.rows())) == 2
 
 
 def test_while_the_command_line_is_being_loaded():

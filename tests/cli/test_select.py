@@ -10,13 +10,18 @@ from tests.report.markup import Page
 from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.datasets import read
-from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.records import (
+    ClassResult,
+    Coverage,
+    SelectedFeature,
+    Selection,
+)
 from veridical.evaluation.selecting import select
 from veridical.report.views.selection import curves
 from veridical.selection import SELECTORS
 
 
-def test_a_table(run, table, tmp_path):
+def test_features_of_a_table_are_shown_and_written(run, table, tmp_path):
     out = tmp_path / "page.html"
     done = run(
         "select", table, "--target", "kind", "--selector", "relieff",
@@ -125,7 +130,9 @@ def test_no_name_becomes_markup(payload):
     ],
 )
 def test_the_headline_compares_with_chance(low, high, belief, words):
-    summary = report.to_json(record(accuracy=Interval(0.72, low, high)))
+    covered = Coverage(0.93, 0.99, "10 folds", 0.95)
+    accuracy = Interval(0.72, low, high)
+    summary = report.to_json(record(accuracy=accuracy, coverage=covered))
     assert summary["words"]["belief"] == belief
     assert words in summary["words"]["headline"]
 

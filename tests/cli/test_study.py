@@ -50,7 +50,7 @@ def grid(monkeypatch):
     return study
 
 
-def test_list(run):
+def test_study_list_names_the_studies(run):
     assert run("study", "list").stdout.startswith("in-vs-out: Which protocol")
     assert "in-vs-out" in json.loads(run("study", "list", "--json").stdout)
 
@@ -86,7 +86,7 @@ def test_failed_cells_give_status_1_and_are_shown(run, grid):
     assert shown["failures"][0]["status"] == "error"
 
 
-def test_json(run, grid):
+def test_json_counts_the_cells(run, grid):
     result = run("study", "run", "grid", "--store", "s.sqlite", "--json")
 
     content = json.loads(result.stdout)
@@ -137,7 +137,7 @@ def test_a_specification_from_a_file(run, grid, tmp_path):
         (["in-vs-out", "--store", "no/s.sqlite"], ["create the folder first"]),
     ],
 )
-def test_bad_input(run, options, words):
+def test_bad_input_ends_with_status_2(run, options, words):
     result = run("study", "run", *options)
 
     assert result.exit_code == 2

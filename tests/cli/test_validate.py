@@ -61,6 +61,28 @@ def test_estimate_trains_here_and_tests_there(run, files, tmp_path):
     assert again["estimates"] == found["estimates"]
 
 
+def test_the_page_of_a_selection_shows_no_folds(run, files, tmp_path):
+    here, there = files
+    words = ("select", here, *WORDS, "--selector", "anova", "--estimator", "nb")
+    page = tmp_path / "page.html"
+    for options, has_folds in ((("--validate", there), False), ((), True)):
+        result = run(*words, *options, "--out", page)
+        assert result.exit_code == 0, result.stderr
+        shown = page.read_text()
+        assert ("Selected in folds" in shown) == has_folds
+        assert ("Selected in folds" in result.stdout) == has_folds
+        assert ("Cross-validated accuracy" in shown) == has_folds
+
+
+def test_out_writes_the_format_of_its_name(run, files, tmp_path):
+    here, there = files
+    words = ("select", here, *WORDS, "--selector", "anova", "--features", 2)
+    path = tmp_path / "found.csv"
+    result = run(*words, "--validate", there, "--out", path)
+    assert result.exit_code == 0, result.stderr
+    assert pd.read_csv(path)["rank"].tolist() == [1, 2]
+
+
 def test_select_shows_the_features_of_the_training_file(run, files):
     here, there = files
     words = ("select", here, *WORDS, "--selector", "anova", "--features", 2)
@@ -71,6 +93,7 @@ def test_select_shows_the_features_of_the_training_file(run, files):
     assert [one["index"] for one in found["features"]] == order.tolist()
     hits = expected(here, there, X.columns[np.sort(order)].tolist())
     assert found["accuracy"] == hits.mean()
+    assert found["is_validated"]
     assert (found["n_folds"], found["n_test"]) == (1, 40)
     assert found["interval"] == "wilson"
     assert "selected on the training samples" in " ".join(found["words"]["notes"])

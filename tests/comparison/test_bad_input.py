@@ -103,7 +103,7 @@ def rare(y):
     ],
     ids=without_address,
 )
-def test_parameters(call, change, messages):
+def test_bad_parameters_are_refused_in_words(call, change, messages):
     with pytest.raises(InputError) as error:
         call(**change)
     for message in messages:
@@ -133,7 +133,7 @@ def test_parameters(call, change, messages):
         (lambda X, y: (sparse.csr_array(with_hole(X)), y), ["NaN", "column 2, row 0"]),
     ],
 )
-def test_data(call, problem, spoil, messages):
+def test_bad_data_are_refused_in_words(call, problem, spoil, messages):
     X, y = spoil(*problem)
     with pytest.raises(InputError) as error:
         call(X=X, y=y)
@@ -202,7 +202,7 @@ def test_selectors_that_cannot_read_the_data_say_so(call, problem):
     ],
     ids=without_address,
 )
-def test_truth(anova, worst, change, messages):
+def test_bad_arguments_of_truth_are_refused_in_words(anova, worst, change, messages):
     arguments = {
         "selectors": [anova, worst],
         "source": "linear",
@@ -232,7 +232,7 @@ def test_selectors_made_with_one_number_are_compared_with_it():
     X, y = load_iris(return_X_y=True)
     found = compare([AnovaF(2), SelectKBest(k=2)], X, y, estimator="nb", random_state=0)
     assert found.n_features_to_select == 2
-    assert "features per selector" not in found.settings
+    assert "own features of selectors" not in found.settings
 
 
 def test_selectors_made_with_different_numbers_need_an_explicit_one():
@@ -244,7 +244,7 @@ def test_selectors_made_with_different_numbers_need_an_explicit_one():
         compare(pair, X, y, estimator="nb", random_state=0)
     found = compare(pair, X, y, estimator="nb", n_features_to_select=2, random_state=0)
     assert found.n_features_to_select == 2
-    assert found.settings["features per selector"] == "2, in place of their own 1 and 3"
+    assert found.settings["own features of selectors"] == (1, 3)
 
 
 def test_selectors_by_name_take_the_number_of_the_others():

@@ -216,6 +216,6 @@ def test_critical_values_agree_with_pvalues(n, alpha):
         ({"alpha": 5}, "alpha"),
     ],
 )
-def test_refusals(arguments, message):
+def test_bad_arguments_are_refused_in_words(arguments, message):
     with pytest.raises(InputError, match=message):
         calibrate(**{"test": "corrected-t", **arguments})

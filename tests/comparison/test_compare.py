@@ -454,7 +454,9 @@ def test_users_objects_are_left_alone(problem, anova):
     assert np.array_equal(X, before)
 
 
-def test_names(problem, anova, worst):
+def test_selectors_have_the_names_of_the_mapping_or_of_their_classes(
+    problem, anova, worst
+):
     X, y = problem
     common = {"n_features_to_select": 4, "cv": 3, "random_state": 0, "estimator": "1nn"}
     mine = compare({"up": anova, "down": worst}, X, y, **common)

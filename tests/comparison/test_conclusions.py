@@ -166,7 +166,7 @@ def test_what_a_p_value_is_worth_stands_beside_it():
         "; false-positive rate of the test 7.0 to 10.0 % (measured; nominal 5 %))"
         in text
     )
-    calibrated = replace(known.test, name="paired t, calibrated")
+    calibrated = replace(known.test, name="paired t", calibrated=True)
     text = recommend_pair({"in": Verdict.from_test(calibrated)}, PLAIN, (), (), WORDING)
     assert "nominal" not in text
 

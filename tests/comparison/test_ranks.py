@@ -93,7 +93,7 @@ def test_rejects_five_percent_of_independent_noise():
 
 
 @pytest.mark.parametrize("scores", [[[1, 2], [2, 3]], [[1], [2], [3]], [1, 2, 3]])
-def test_refusals(scores):
+def test_bad_scores_are_refused_in_words(scores):
     with pytest.raises(InputError, match="at least three selectors"):
         friedman(scores)
     with pytest.raises(InputError, match="finite"):

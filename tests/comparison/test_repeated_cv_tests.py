@@ -319,6 +319,6 @@ def test_tests_go_by_the_names_of_their_functions():
         ),
     ],
 )
-def test_refusals(call, message):
+def test_bad_scores_are_refused_in_words(call, message):
     with pytest.raises(InputError, match=message):
         call()

@@ -105,6 +105,6 @@ def test_more_than_two_selectors_are_refused(anova, worst, first, observed):
 
 
 @pytest.mark.parametrize("strengths", [(), (-1,), ("strong",), (np.inf,), 3])
-def test_refusals(anova, worst, observed, strengths):
+def test_bad_arguments_are_refused_in_words(anova, worst, observed, strengths):
     with pytest.raises(InputError, match="strengths must be numbers"):
         sensitivity([anova, worst], *observed, **COMMON, strengths=strengths)

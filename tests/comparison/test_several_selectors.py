@@ -59,7 +59,7 @@ def test_ranks_are_those_of_the_folds(record):
     assert found.mean_ranks == pytest.approx(ranks)
 
 
-def test_corrections():
+def test_corrections_for_the_number_of_pairs_by_hand():
     p = np.array([0.01, 0.04, 0.03, 0.005, 0.9])
     # By hand: 0.005·5, 0.01·4, 0.03·3, then 0.04·2 must not fall below 0.09.
     assert adjust(p, "holm") == pytest.approx([0.04, 0.09, 0.09, 0.025, 0.9])
@@ -108,12 +108,12 @@ def test_out_alone_supports_no_claim(anova, worst, first, problem):
     )
 
 
-def test_calibrated(anova, worst, first, problem):
+def test_all_pairs_may_have_calibrated_tests(anova, worst, first, problem):
     record = compare(
         [anova, worst, first], *problem, **{**COMMON, "cv": 3}, calibrated=30
     )
     for pair in record.pairs["in"]:
-        assert pair.verdict.test.name.endswith(", calibrated")
+        assert pair.verdict.test.calibrated
         assert pair.verdict.test.size.n_simulations == 60
 
 
@@ -151,7 +151,7 @@ def test_an_artefact_is_said_first_for_several_too(anova, worst, first):
     assert "(best)" in text.split(", but when")[0]
 
 
-def test_to_frame(record):
+def test_the_frame_has_a_row_per_accuracy(record):
     frame = record.to_frame()
     assert len(frame) == 2 * 3 * 5
     assert set(frame["selector"]) == {"best", "worst", "first"}
@@ -180,6 +180,6 @@ def test_groups_are_maximal():
         (["anova"] * 3, {"calibrated": 29}, "from 30 up"),
     ],
 )
-def test_refusals(problem, selectors, options, message):
+def test_bad_arguments_are_refused_in_words(problem, selectors, options, message):
     with pytest.raises(InputError, match=message):
         compare(selectors, *problem, **{**COMMON, **options})

@@ -18,6 +18,7 @@ from veridical.comparison import (
     five_by_two_t,
     paired_t,
     repeated_cv_t,
+    sign_test,
     sorted_runs_t,
     welch_bias,
 )
@@ -64,7 +65,7 @@ def test_unequal_folds_still_give_one_over_k_minus_one(pair):
     "test", [paired_t, lambda a, b: corrected_resampled_t(a, b, n_train=9, n_test=1)]
 )
 @pytest.mark.parametrize("gap", [0.0, 0.1, -0.1])
-def test_no_variance(test, gap):
+def test_equal_differences_have_no_interval(test, gap):
     b = np.array([0.1, 0.2, 0.3, 0.6, 0.7])
     a = b + gap  # the differences agree only up to rounding
     result = test(a, b)
@@ -123,7 +124,7 @@ def test_assumptions_are_said(pair):
         (11, 3, 470 / 16384, "same"),
     ],
 )
-def test_binomial_values(only_in, only_out, pvalue, better):
+def test_binomial_p_values_by_hand(only_in, only_out, pvalue, better):
     result = binomial_truthfulness(only_in, only_out)
     assert result.pvalue == pytest.approx(pvalue, abs=1e-12)
     assert result.better == better
@@ -262,7 +263,7 @@ def test_bias_counts_only_where_significant():
         (["x", "y"], [0.5, 0.6], "must be numbers"),
     ],
 )
-def test_bad_scores(a, b, message):
+def test_bad_scores_are_refused(a, b, message):
     with pytest.raises(InputError, match=message):
         paired_t(a, b)
     with pytest.raises(InputError, match=message):
@@ -270,7 +271,7 @@ def test_bad_scores(a, b, message):
 
 
 @pytest.mark.parametrize("alpha", [0, 1, -0.1, 5, math.nan])
-def test_bad_alpha(pair, alpha):
+def test_a_bad_level_is_refused(pair, alpha):
     with pytest.raises(InputError, match="alpha must lie between 0 and 1"):
         paired_t(*pair, alpha=alpha)
     with pytest.raises(InputError, match="alpha"):
@@ -287,15 +288,43 @@ def test_bad_alpha(pair, alpha):
         ({"n_train": [9, 9], "n_test": 1}, "one per split"),
     ],
 )
-def test_bad_sizes(pair, sizes, message):
+def test_bad_sizes_are_refused(pair, sizes, message):
     with pytest.raises(InputError, match=message):
         corrected_resampled_t(*pair, **sizes)
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, True])
-def test_bad_counts(count):
+def test_bad_counts_are_refused(count):
     with pytest.raises(InputError, match="only_in must be a count"):
         binomial_truthfulness(count, 2)
+
+
+# -- signs ---------------------------------------------------------------------------
+
+
+def test_the_sign_test_is_the_binomial_test_of_scipy():
+    rng = np.random.default_rng(3)
+    a, b = rng.integers(4, size=(2, 5, 6, 11)) / 4
+    found = sign_test(a[..., None], b[..., None])
+    assert found.pvalue.shape == found.winner.shape == (5, 6)
+    for place in np.ndindex(5, 6):
+        d = a[place] - b[place]
+        wins, n = int((d > 0).sum()), int((d != 0).sum())
+        expected = stats.binomtest(wins, n).pvalue
+        assert found.pvalue[place] == pytest.approx(expected, rel=1e-12)
+        one = sign_test(a[place], b[place])
+        assert (one.statistic, one.n) == (wins, n)
+        assert one.pvalue == found.pvalue[place]
+        assert one.estimate == found.estimate[place]
+        swapped = sign_test(b[place], a[place])
+        assert swapped.pvalue == one.pvalue
+        assert swapped.estimate == -one.estimate
+    clear = sign_test(np.arange(8.0) + 1, np.arange(8.0))
+    assert (clear.winner, clear.pvalue) == ("a", 2 / 2**8)
+    low, high = clear.interval
+    assert 0 < low < high == 1
+    none = sign_test([1.0, 2.0], [1.0, 2.0])
+    assert (none.winner, none.pvalue, none.n) == ("draw", 1, 0)
 
 
 # -- many tests at once --------------------------------------------------------------
@@ -310,6 +339,7 @@ MANY = {
     "five_by_two_f": (five_by_two_f, {}),
     "bayesian_correlated_t": (bayesian_correlated_t, SIZES),
     "welch_bias": (welch_bias, {}),
+    "sign_test": (sign_test, {}),
 }
 
 

@@ -54,7 +54,7 @@ def test_equal_sizes_give_kunchevas_index(k, m, rng):
     assert stability(sets, 10).value == pytest.approx(kuncheva(sets, 10), abs=1e-12)
 
 
-def test_by_hand():
+def test_stability_of_small_sets_by_hand():
     # Two selections of 1 of 4 features, different: p = 1/2, 1/2, 0, 0, so
     # 1 − 2 · (1/4 + 1/4)/4 / (1/4 · 3/4) = 1 − (1/4)/(3/16) = −1/3.
     assert stability([[0], [1]], 4).value == pytest.approx(-1 / 3)
@@ -95,7 +95,7 @@ def test_random_choices_score_zero_and_the_interval_covers():
         ([["x0"], ["x1"]], "must be feature indices"),
     ],
 )
-def test_refusals(selected, message):
+def test_bad_sets_are_refused_in_words(selected, message):
     with pytest.raises(InputError, match=message):
         stability(selected, 5)
     with pytest.raises(InputError, match="n_features must be a whole number"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
@@ -141,7 +143,7 @@ def test_tests_are_calibrated_on_data_sets_like_these(kind, selectors, estimator
     assert test.size.n_simulations == 40
     assert test.statistic == plain.verdicts["in"].test.statistic
     assert 1 / 41 <= test.pvalue <= 1
-    assert found.settings["calibrated"] == "on 20 pairs of data sets like the data"
+    assert found.settings["calibration pairs"] == 20
 
 
 @pytest.mark.parametrize(("kind", "selectors", "estimator"), OTHERS)
@@ -197,3 +199,16 @@ def test_sensitivity_of_numbers_and_survival_times(kind, selectors, estimator):
 def test_the_truth_is_about_one_score():
     with pytest.raises(InputError, match="one; pass one"):
         truth(NUMBERS, "friedman", n_train=50, n_sets=2, scoring=["r2", "mae"])
+
+
+def test_pictures_of_r2_are_in_numbers_and_scores_show_their_coverage():
+    X, y = SOURCES["linear-regression"](80, random_state=0)
+    page = compare(NUMBERS, X, y, cv=5, random_state=0)._repr_html_()
+    words = re.findall(r">([^<]+)<", page[page.index("<svg") : page.index("</svg>")])
+    assert "guessing 0.000" in words
+    assert not any("%" in one for one in words)
+    chosen = select(
+        NUMBERS["best"], X, y, cv=5, scoring=["r2", "mae"], random_state=0
+    )._repr_html_()
+    assert "Measured coverage" in chosen
+    assert "not measured" in chosen  # the mean absolute error

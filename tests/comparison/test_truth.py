@@ -57,7 +57,7 @@ def test_equals_the_obvious_loop(result):
             assert result.accuracy["truth"][0, c, b, 0] == true
 
 
-def test_shapes(result):
+def test_accuracies_have_the_documented_shapes(result):
     assert result.accuracy["truth"].shape == (2, 2, 12, 1)
     assert result.accuracy["in"].shape == result.accuracy["out"].shape == (2, 2, 12, 5)
     assert result.selected["truth"].shape == (2, 12, 1, 8)
@@ -250,7 +250,7 @@ def test_truth_beside_a_comparison(anova, chance, result):
     assert both.bias_imbalance["in"] == pytest.approx(abs(gap))
     assert here.recommendation in both.recommendation
     assert "truly better" in both.recommendation
-    assert both.settings["truth: n_sets"] == 12
+    assert both.settings["truth"]["n_sets"] == 12
     assert both.settings["n_train"] == 45
 
     other = compare([anova, chance], X, y, n_features_to_select=7, random_state=42)

@@ -196,7 +196,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
     assert record.by_estimator["nb"]["out"][0].verdict.test.name.endswith("calibrated")
-    assert record.settings["calibrated"] == "on 20 pairs of data sets like the data"
+    assert record.settings["calibration pairs"] == 20
     again = compare([anova, worst], X, y, **arguments, n_jobs=2)
     assert again.verdicts == record.verdicts
 
@@ -210,7 +210,7 @@ def test_a_calibrated_comparison(anova, worst, problem):
         ({"calibrated": True, "test": "bayesian-correlated-t"}, "cannot be calibrated"),
     ],
 )
-def test_refusals(anova, worst, problem, arguments, message):
+def test_bad_arguments_are_refused_in_words(anova, worst, problem, arguments, message):
     X, y = problem
     with pytest.raises(InputError, match=message):
         compare([anova, worst], X, y, **COMMON, **arguments)

@@ -246,7 +246,7 @@ def test_codes_can_be_decoded(rows):
         (np.array([["2020"]], dtype="M8[D]"), "dates"),
     ],
 )
-def test_refusals(X, message):
+def test_values_that_cannot_be_encoded_are_refused(X, message):
     with pytest.raises(InputError, match=message):
         encode(X)
 

@@ -74,7 +74,7 @@ def test_every_record_has_its_call(name, arguments, options):
         assert record.settings["table sha256"] == table_hash(X, y)
 
 
-def test_of_probabilities_too():
+def test_a_correction_has_its_call_too():
     record = evaluation.correction(X, y, n_features_to_select=5)
     assert again(record).settings == record.settings
     assert record.settings["table sha256"] == table_hash(X, y)

@@ -78,7 +78,7 @@ def test_the_first_batch_gives_the_classes():
         is_first_batch(model, ["a", "c"])
 
 
-def test_searches():
+def test_searches_over_parameters_are_recognised():
     model = LogisticRegression()
 
     assert is_search(GridSearchCV(model, {"C": [1]}))

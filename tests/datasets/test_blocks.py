@@ -84,7 +84,7 @@ def test_hdf5_and_zarr(tmp_path, dtype):
     ]
 
 
-def test_parquet(tmp_path):
+def test_parquet_by_blocks_is_parquet_at_once(tmp_path):
     X, y = made("f8")
     frame = pd.DataFrame(X, columns=NAMES).assign(colour=list("ab") * (N // 2))
     frame["class"] = np.where(y, "u", "v")

@@ -34,7 +34,7 @@ def write(tmp_path):
 # -- what is read ----------------------------------------------------------------------
 
 
-def test_kinds(write):
+def test_columns_become_numbers_or_categories(write):
     text = (
         "a,b,c,d,e,y\n1,1.5,red,True,1,0\n2,,blue,False,?,1\n3,2,NA,,3,0\n"
         "4,5,red,True,4,1\n"
@@ -242,20 +242,20 @@ def test_no_such_file(write):
         read("", "kind")
 
 
-def test_folder(tmp_path):
+def test_a_folder_is_refused(tmp_path):
     with pytest.raises(InputError, match="is a folder; pass a file"):
         read(tmp_path, "y")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="there is no such device")
 @pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
-def test_device(device):
+def test_a_device_is_refused(device):
     with pytest.raises(InputError, match="is a device, which may never end"):
         read(device, "y")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="pipes have no names there")
-def test_pipe(tmp_path, monkeypatch):
+def test_a_pipe_is_read(tmp_path, monkeypatch):
     def pour(content):
         pipe = tmp_path / f"pipe{len(content)}"
         os.mkfifo(pipe)

@@ -9,8 +9,15 @@ from tests.oracles.discovery import (
 
 from veridical import discover
 from veridical._core.reading import read_table
+from veridical.criteria import relief
+from veridical.criteria.relief import SETS_AT_ONCE
 from veridical.discovery.association import ENOUGH, sequential_pvalues
 from veridical.discovery.permuting import draw_pairs, make_permutations
+from veridical.kernels.distance import LEVELS
+from veridical.kernels.ordering import first_by_score, near_first
+from veridical.kernels.relief import NeighbourPairs
+from veridical.kernels.relief_sums import sum_levels
+from veridical.kernels.trainsets import TrainSets
 from veridical.selection import (
     SELECTORS,
     AnovaF,
@@ -103,6 +110,155 @@ def test_leading_features_are_the_first_of_the_ranking(make):
         scores = make().fit(X[half], y[half]).scores_
         with np.errstate(invalid="ignore"):
             assert first.size == min(12, np.count_nonzero(scores > 1e-12))
+
+
+def _awkward(kind, n, rng):
+    """Features in which a quick score loses digits, or in which many are equal."""
+    X = rng.normal(size=(n, 60))
+    if kind == "ties":
+        X = rng.integers(0, 3, (n, 60)).astype(float)
+    if kind == "copies":
+        X[:, 30:] = X[:, :30]
+    if kind == "far from zero":
+        X += 1e8
+    if kind == "outliers":
+        X[0] *= 1e6
+        X[-1, ::2] = 1e9
+    if kind == "constant":
+        X[:, ::3] = 2.5
+    if kind == "perfect":
+        X[:, 7] = np.arange(n) % 3 == 0
+        X[:, 8] = (np.arange(n) % 3 == 0) + 1e-9 * X[:, 8]
+    return X
+
+
+@pytest.mark.parametrize("n", [48, 51])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(
+    "kind",
+    ["ties", "copies", "far from zero", "outliers", "constant", "perfect", "plain"],
+)
+def test_quick_sums_lead_with_the_features_of_the_ranking(kind, weighted, n):
+    rng = np.random.default_rng(3)
+    X, y = _awkward(kind, n, rng), np.arange(n) % 3
+    weights = rng.integers(1, 4, n).astype(float) if weighted else None
+    table = read_table(X, y, sample_weight=weights)
+    halves = draw_pairs(table, 6, 0)
+    sets = [*halves, np.arange(n), halves[0][:-1]]  # not all are halves of a pair
+    _leads_as_ranked(AnovaF(), table, sets)
+
+
+def _leads_as_ranked(selector, table, sets):
+    ranked = selector.rank_table(table, sets)
+    for n_features in (1, 12, 59, 60):
+        leading = selector.lead_table(table, sets, n_features)
+        assert min(map(len, leading)) > 0
+        for first, order in zip(leading, ranked, strict=True):
+            np.testing.assert_array_equal(first, order[: first.size])
+    assert max(first.size for first in leading) > 15  # others have no weight above 0
+
+
+@pytest.mark.parametrize("outcome", ["classes", "numbers"])
+@pytest.mark.parametrize("n_samples", [None, 20])
+@pytest.mark.parametrize(
+    "kind",
+    ["ties", "copies", "far from zero", "outliers", "constant", "perfect", "plain"],
+)
+def test_rounded_weights_lead_with_the_features_of_the_ranking(
+    kind, n_samples, outcome
+):
+    rng = np.random.default_rng(3)
+    n = 51
+    y = np.arange(n) % 3 if outcome == "classes" else rng.normal(size=n)
+    X = _awkward(kind, n, rng)
+    table = read_table(X, y, kind=outcome)
+    halves = draw_pairs(table, 40, 0)
+    assert len(halves) > SETS_AT_ONCE
+    selector = ReliefF(5, n_neighbors=4, n_samples=n_samples, random_state=0)
+    _leads_as_ranked(selector, table, halves)
+
+
+def test_small_sets_of_complete_numbers_are_not_weighed_as_a_whole(monkeypatch):
+    """Otherwise the tests above would compare a routine with itself."""
+    rng = np.random.default_rng(0)
+    table = read_table(rng.normal(size=(40, 30)), np.resize([0, 1], 40))
+    halves = draw_pairs(table, 2, 0)
+
+    def refuse(self):
+        raise AssertionError("weighed all features")
+
+    monkeypatch.setattr(relief._Relief, "weights", refuse)
+    assert len(ReliefF(5).lead_table(table, halves, 5)) == 4
+    with pytest.raises(AssertionError, match="all features"):
+        ReliefF(5).lead_table(table, [half[:-1] for half in [np.arange(40)] * 2], 5)
+
+
+@pytest.mark.parametrize("levels_of_weights", [2, 500])
+def test_rounded_sums_stay_within_their_error(levels_of_weights):
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(40, 70))
+    pairs = NeighbourPairs(
+        *rng.integers(0, 40, (2, 500)),
+        rng.choice(rng.normal(size=levels_of_weights), 500),
+    )
+    found, error = sum_levels(np.rint(LEVELS * X).astype(np.uint16), pairs)
+    differences = np.abs(X[pairs.first] - X[pairs.second])
+    wanted = LEVELS * pairs.weight @ differences
+    assert np.abs(found - wanted).max() <= error
+    assert error < 0.02 * LEVELS * np.abs(pairs.weight).sum()
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sums_of_a_second_half_are_what_the_first_leaves(weighted):
+    rng = np.random.default_rng(0)
+    n = 43
+    weights = rng.integers(0, 3, n).astype(float) if weighted else None
+    table = read_table(np.zeros((n, 1)) + np.arange(n)[:, None], np.arange(n) % 2)
+    halves = draw_pairs(table, 4, 0)
+    sets = [*halves, np.arange(n), halves[1][:3], np.resize([0, 1], 9)]
+    made = TrainSets.from_indices(sets, n, weights)
+    firsts, seconds, neither = made.complements()
+    whole = np.ones(n) if weights is None else weights
+    sums = rng.normal(size=n)
+    found = dict(zip(firsts.tolist(), made.counts[firsts] @ sums, strict=True))
+    for first, second, left in zip(firsts, seconds, neither, strict=True):
+        if second >= 0:
+            found[int(second)] = (
+                whole @ sums - found[int(first)] - (whole * left) @ sums
+            )
+    assert sorted(found) == list(range(len(sets)))
+    np.testing.assert_allclose([found[s] for s in range(len(sets))], made.counts @ sums)
+
+
+def test_halves_of_a_pair_are_summed_once():
+    table = read_table(np.eye(43), np.arange(43) % 2)
+    made = TrainSets.from_indices(draw_pairs(table, 4, 0), 43)
+    firsts, seconds, _ = made.complements()
+    assert firsts.tolist() == [0, 2, 4, 6]
+    assert seconds.tolist() == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_an_order_is_clear_only_where_errors_cannot_change_it(each):
+    rng = np.random.default_rng(0)
+    n_clear = 0
+    for number in range(300):
+        scores = rng.random(20)
+        if number % 2:
+            scores = rng.choice([0.0, *scores], 20)
+        error = rng.uniform(0, 2e-3, 20) if each else 1e-3
+        noisy = scores * rng.uniform(1 - 1e-3, 1 + 1e-3, 20)
+        noisy += rng.uniform(-1, 1, 20) * error
+        n = int(rng.integers(1, 22))
+        near, is_clear = near_first(noisy, n, rtol=1e-3, atol=error)
+        wanted = first_by_score(scores, n, rtol=1e-12)
+        assert set(wanted) <= set(near)
+        own = near[first_by_score(scores[near], n, rtol=1e-12)]
+        np.testing.assert_array_equal(own, wanted)
+        if is_clear:
+            n_clear += 1
+            np.testing.assert_array_equal(near[np.argsort(-noisy[near])], wanted)
+    assert 20 < n_clear < 280
 
 
 def test_sequential_pvalues_are_uniform_under_the_null():

@@ -151,7 +151,7 @@ def test_takes_data_in_any_form(kind):
     assert found.value == estimate(TREE, X, SPECIES, random_state=0).value
 
 
-def test_takes_text():
+def test_an_estimator_of_texts_is_evaluated():
     documents = ["spam ham", "ham eggs", "spam spam", "eggs eggs"] * 5
     labels = ["s", "e", "s", "e"] * 5
     model = make_pipeline(CountVectorizer(), MultinomialNB())
@@ -569,7 +569,7 @@ def test_its_page_tells_how_to_repeat_it():
     ):
         assert text in page
     told = found.to_dict()
-    assert told["settings"] == dict(found.settings)
+    assert told["settings"] == {**found.settings, "scoring": ["accuracy"]}
     assert told["words"]["belief"] == found.conclusion.belief == "care"
     assert told["words"]["headline"] == found.conclusion.sentence
 

@@ -47,7 +47,7 @@ def test_a_registered_estimator_has_one_name(key):
     ],
     ids=str,
 )
-def test_the_name(given, name):
+def test_people_read_this_name(given, name):
     assert name_of(given) == name
 
 

@@ -64,7 +64,7 @@ def test_every_term_is_that_of_the_authors(n_folds):
     assert strictly_inside >= 10
 
 
-def test_by_hand():
+def test_three_folds_of_two_samples_by_hand():
     """Three folds of two samples; every number below is worked out on paper."""
     outer = [np.array([0.0, 0.0]), np.array([1.0, 1.0]), np.array([0.0, 1.0])]
     inner = [np.array([1.0, 0.0, 0.0, 1.0])] * 3

@@ -96,7 +96,7 @@ def test_random_labels_are_named_at_random():
 
 
 @pytest.mark.parametrize("name", selectors_for("classes"))
-def test_every_selector_works(name):
+def test_every_selector_selects_as_many_features_as_asked(name):
     X, y = problem(2, p=12)
     found = select(name, X, y, n_features_to_select=4, cv=3)
     assert len(found.features) == 4

@@ -124,7 +124,7 @@ def test_an_empty_store_has_an_empty_table(tmp_path):
 def test_an_export_that_fails_leaves_the_old_file(filled, tmp_path, monkeypatch):
     out = tmp_path / "a.csv"
     out.write_text("old")
-    monkeypatch.setattr("veridical.experiments.exports._field", lambda _: 1 / 0)
+    monkeypatch.setattr("veridical.experiments.exports.csv_line", lambda _: 1 / 0)
     with Store(filled) as store, pytest.raises(ZeroDivisionError):
         export(store, out)
 

@@ -40,7 +40,12 @@ def test_a_store_says_what_its_last_run_found(filled):
     assert (report.study, report.question) == ("grid", study.question)
     assert report.checks[0].ours == "50"
     assert report.notes == ("A note.",)
-    assert report.settings["cells"] == "planned 50 = ok 50 + failed 0 + pending 0"
+    assert report.settings["cells"] == {
+        "planned": 50,
+        "ok": 50,
+        "failed": 0,
+        "pending": 0,
+    }
     assert report.settings["n_units"] == 10
     assert report.settings == study.report(filled, GridSpec()).settings
     assert len(report.settings["cells sha256"]) == 64
@@ -95,7 +100,7 @@ def test_means_and_their_intervals():
     assert decide(Mean.from_values(np.array([1.0])).interval, 0, 2) == "open"
 
 
-def test_outcomes():
+def test_intervals_decide_outcomes():
     assert decide(Interval(1.0, 0.5, 1.5), low=0) == "reproduced"
     assert decide(Interval(1.0, -0.5, 1.5), low=0) == "open"
     assert decide(Interval(1.0, 0.5, 1.5), -np.inf, 0) == "not reproduced"

@@ -59,7 +59,7 @@ def test_failed_cells_are_done_unless_asked_for(tmp_path):
     assert [list(task.numbers) for task in tasks] == [[2], [2]]
 
 
-def test_a_slice(filled):
+def test_conditions_choose_the_cells_of_a_plan(filled):
     where = parse_where(["cell=1", "cell=2", "unit=0", "unit=3"])
 
     plan = Plan(Grid(), GridSpec(n_units=20), stored(filled), where)

@@ -82,7 +82,7 @@ def test_the_same_weights_as_by_pairs_of_multipliers(seed):
     assert b == pytest.approx(np.mean(s[free] - X[free] @ w), abs=1e-7)
 
 
-def test_by_hand():
+def test_the_widest_margin_of_four_samples_by_hand():
     # The margin lies half-way between the two inner cases, one unit from either.
     X = np.array([[0.0], [1.0], [3.0], [4.0]])
     w, b, _ = fit_hinge(X, np.array([1.0, 1.0, -1.0, -1.0]), 10.0)

@@ -84,7 +84,7 @@ def test_normalizing_keeps_the_value(pair):
 
 @given(pair=pairs(), x=doubles)
 @settings(max_examples=100, deadline=None)
-def test_scaling(pair, x):
+def test_a_pair_times_a_double_is_exact(pair, x):
     assert_near(exact.multiply_double(*pair, x), value(pair) * Fraction(x), 4)
 
 
@@ -96,13 +96,13 @@ def test_the_product_of_two_doubles_loses_nothing(x, y):
 
 @given(pair=pairs())
 @settings(max_examples=100, deadline=None)
-def test_squaring(pair):
+def test_the_square_of_a_pair_is_exact(pair):
     assert_near(exact.square(*pair), value(pair) ** 2, 8)
 
 
 @given(pair=pairs(), x=doubles.filter(bool))
 @settings(max_examples=100, deadline=None)
-def test_dividing(pair, x):
+def test_a_pair_over_a_double_is_exact(pair, x):
     assert_near(exact.divide_double(*pair, x), value(pair) / Fraction(x), 8)
 
 

@@ -75,7 +75,7 @@ def test_without_ties_the_order_moves_with_the_features(scores):
         ([np.nan, np.nan], [0, 1]),
     ],
 )
-def test_by_hand(scores, order):
+def test_scores_that_agree_up_to_rounding_are_ties(scores, order):
     assert order_by_score(np.array(scores)).tolist() == order
 
 

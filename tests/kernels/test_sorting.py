@@ -27,13 +27,13 @@ def check(columns):
         | st.sampled_from([0.0, -0.0, 1.0, np.nextafter(1.0, 2.0), 1e15, 1e15 + 1]),
     )
 )
-def test_any_numbers(columns):
+def test_any_numbers_are_sorted(columns):
     check(columns)
 
 
 @pytest.mark.parametrize("n", [1, 2, 1000, 1024, 1025])
 @pytest.mark.parametrize("scale", [1.0, 1e-300, 1e300])
-def test_usual_features(n, scale):
+def test_normal_features_are_sorted(n, scale):
     check(np.random.default_rng(n).normal(size=(5, n)) * scale)
 
 

@@ -111,7 +111,7 @@ def test_a_polynomial_through_few_points_loses_nothing(sizes, square, low):
 
 
 @pytest.mark.parametrize("ties", ["lt", "le"])
-def test_other_ties(ties):
+def test_posterior_with_other_rules_for_ties(ties):
     X, y, _, _ = small(3)
     model = BiasCorrectedNB(6, ties=ties, alpha_grid=ALPHAS).fit(X, y)
     sizes, n_discarded = (7, 7), X.shape[1] - 6
@@ -224,7 +224,7 @@ def test_no_feature_at_all_leaves_the_class_shares():
 
 @pytest.mark.parametrize("threshold", [0.0, 1.0, 1e-9])
 @pytest.mark.parametrize("ties", ["exact", "lt", "le"])
-def test_extreme_thresholds(threshold, ties):
+def test_extreme_thresholds_give_finite_probabilities(threshold, ties):
     X, y, X_test, _ = small()
     model = BiasCorrectedNB(threshold=threshold, ties=ties).fit(X, y)
     assert np.all(np.isfinite(model.predict_log_proba(X_test)))
@@ -264,7 +264,7 @@ def test_a_class_of_one_sample():
 
 
 @pytest.mark.parametrize("n", [2000, 10_000])
-def test_many_samples(n):
+def test_evidence_of_many_samples_does_not_underflow(n):
     X, y = make_beta_bernoulli(n + 50, 60, alpha=20, random_state=0)
     X[:, 0] = y  # a perfect feature: its evidence underflows where α is large
     model = BiasCorrectedNB(10, n_alphas=9).fit(X[:n], y[:n])

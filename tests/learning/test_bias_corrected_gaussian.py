@@ -31,7 +31,9 @@ from veridical.learning import (
         ((10, 12), 0.5, 0.4, 0.5486848),
     ],
 )
-def test_known_values(sizes, r, gamma, value):
+def test_probability_of_low_correlation_is_that_of_the_f_distribution(
+    sizes, r, gamma, value
+):
     """D15, and the F distribution function."""
     found = prob_low_correlation_gaussian(sizes, r, gamma)
     assert found == pytest.approx(value, abs=1e-6)
@@ -199,7 +201,7 @@ def test_units_and_offsets_do_not_matter():
     assert again.predict_proba(X) == pytest.approx(model.predict_proba(X), abs=1e-9)
 
 
-def test_odd_features():
+def test_constant_copied_and_huge_features_give_finite_probabilities():
     """Constants, copies of the class, a column of one outlier, huge numbers."""
     X, y = normal_data(3, 60, 6, 0.1)
     X = np.column_stack([X, np.full(60, 7.0), y, np.arange(60) == 3, X[:, 0] * 1e300])
@@ -230,7 +232,7 @@ def test_three_classes_and_frames():
 
 
 @pytest.mark.parametrize(("k", "most"), [(10, 0.6), (100, 0.4)])
-def test_calibration(k, most):
+def test_corrected_probabilities_are_calibrated(k, most):
     """D16, with fewer features; the slow test has them all."""
     check_calibration(k, most, p=2000, n_sets=2)
 

@@ -453,7 +453,7 @@ def test_strong_features_among_nulls(n_draws):
 
 
 @pytest.mark.parametrize("n_draws", [2, pytest.param(20, marks=pytest.mark.slow)])
-def test_rare_features(n_draws):
+def test_null_features_repair_probabilities_of_rare_features(n_draws):
     """F17; the published model is wrong more often than the uncorrected one."""
     found = measured(rare_world, n_draws)
     means = {kind: values.mean(axis=0) for kind, values in found.items()}

@@ -37,7 +37,7 @@ def gaps(n_sets, n, p, k, n_classes, n_values, alpha):
     return found
 
 
-def test_three_classes():
+def test_probabilities_of_three_classes_are_calibrated():
     found = gaps(4, n=120, p=1500, k=50, n_classes=3, n_values=2, alpha=100.0)
     assert abs(found[True][0]) < 0.04
     assert found[False][0] > 0.15
@@ -47,7 +47,7 @@ def test_three_classes():
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("n_classes", "n"), [(2, 60), (3, 90)])
-def test_three_values(n_classes, n):
+def test_probabilities_of_three_values_are_calibrated(n_classes, n):
     """Summed exactly for two classes, simulated for three."""
     found = gaps(4, n=n, p=300, k=20, n_classes=n_classes, n_values=3, alpha=30.0)
     assert abs(found[True][0]) < 0.03

@@ -179,7 +179,7 @@ def test_categorical_features_counted_in_pairs(hole, options):
 
 
 @given(st.floats(0.1, 500), st.floats(0, 1), st.sampled_from([0.01, 0.1, 0.25, 0.5]))
-def test_added_errors(n, share, confidence):
+def test_added_errors_are_those_of_the_oracle(n, share, confidence):
     z = NormalDist().inv_cdf(1 - confidence)
     rules = oracle.Rules([], [], 2, confidence, 2, True)
     ours = added_errors(n, share * n, confidence, z)
@@ -428,12 +428,12 @@ def test_input_is_left_alone_and_the_model_travels():
         ({"min_samples_leaf": np.nan}, r"min_samples_leaf=nan must be"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_bad_parameters_are_refused(parameters, message):
     with pytest.raises(InputError, match=message):
         C45(**parameters).fit([[1], [2]], [0, 1])
 
 
-def test_bad_tables():
+def test_bad_tables_are_refused():
     with pytest.raises(InputError, match=r"holds 'text'.*category dtype"):
         C45().fit(np.array([["text", 1], ["b", 2]], dtype=object), [0, 1])
     with pytest.raises(InputError, match="infinite"):

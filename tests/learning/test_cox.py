@@ -118,7 +118,7 @@ def test_frames_numbers_alone_and_constant_features():
     np.testing.assert_allclose(constant.coef_, np.append(whole, 0.0), atol=1e-12)
 
 
-def test_bad_input():
+def test_bad_input_is_refused_in_words():
     X, y = survival()
     with pytest.raises(InputError, match="must be positive, but it is 0"):
         CoxRidge().fit(X, np.arange(90.0))

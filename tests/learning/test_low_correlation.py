@@ -101,7 +101,7 @@ def test_correlation_ratio_of_three_classes():
 
 
 @pytest.mark.parametrize(("arguments", "value"), KNOWN)
-def test_known_values(arguments, value):
+def test_probabilities_of_low_correlation_by_hand(arguments, value):
     assert prob_low_correlation(*arguments) == pytest.approx(value, abs=1e-9)
 
 
@@ -148,7 +148,7 @@ def test_counts_sum_to_one_and_mirror_themselves(sizes, alpha):
 
 
 @pytest.mark.parametrize(("arguments", "_"), KNOWN[:3])
-def test_simulation(arguments, _):
+def test_probabilities_agree_with_simulation(arguments, _):
     """D4, with fewer draws; the full number is in the slow test."""
     assert abs(z_score(*arguments, n_draws=200_000)) < 4
 
@@ -211,7 +211,7 @@ def test_many_samples_need_fewer_nodes_than_exactness():
 
 @pytest.mark.parametrize("z", [1e-6, 0.3, 31.9, 32.0, 1e3, 1e9, 1e17, 1e100])
 @pytest.mark.parametrize("steps", [17, 400, 5000])
-def test_long_rises(z, steps):
+def test_long_ratios_of_gamma_functions_are_exact(z, steps):
     """Factor by factor, in logarithms that add up exactly."""
     exact = math.fsum(math.log(z + i) for i in range(steps))
     assert log_gamma_ratio(z, steps) == pytest.approx(exact, rel=1e-13, abs=1e-12)

@@ -143,7 +143,7 @@ HAND_Y = np.array(["a", "a", "a", "b", "b"])
         (None, None, (log(3 / 5), log(2 / 5))),
     ],
 )
-def test_hand_computed(size, colour, expected):
+def test_log_probabilities_by_hand(size, colour, expected):
     model = NaiveBayes().fit(HAND_X, HAND_Y)
     case = pd.DataFrame({"size": [size], "colour": [colour]}).astype({"size": float})
     np.testing.assert_allclose(model.predict_joint_log_proba(case), [expected])
@@ -358,7 +358,7 @@ def test_far_away_values_give_probabilities():
         ({"categorical_features": None}, "Column 'colour' of X holds"),
     ],
 )
-def test_bad_parameters(parameters, message):
+def test_bad_parameters_are_refused(parameters, message):
     X, y, _ = mixed()
     with pytest.raises(InputError, match=message):
         NaiveBayes(**parameters).fit(X, y)

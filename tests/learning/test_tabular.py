@@ -203,7 +203,7 @@ def test_missing_numbers_take_the_training_mean():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_learns_something(name):
+def test_registered_classifiers_learn_iris(name):
     X, y = load_iris(return_X_y=True)
     hits = make(name).fit(X[::2], y[::2]).predict(X[1::2]) == y[1::2]
     assert hits.mean() > 0.9

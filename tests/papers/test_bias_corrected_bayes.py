@@ -246,7 +246,7 @@ def test_alpha_and_calibration_decide():
     assert outcomes(made(bins=off))[statement] == "not reproduced"
 
 
-def test_scores_decide():
+def test_average_log_probabilities_decide_the_finding():
     statement = "The correction never worsens the average minus log probability"
     frame = made()
     assert outcomes(frame)[statement] == "reproduced"

@@ -252,7 +252,7 @@ def test_a_wrong_specification_is_told(changes, words):
         InVsOutSpec.checked(content, "spec.toml")
 
 
-def test_the_registry():
+def test_the_study_is_found_by_its_name():
     assert available()["in-vs-out"].startswith("Which protocol")
     assert find_study("in-vs-out") is STUDY
     with pytest.raises(InputError, match="did you mean 'in-vs-out'"):

@@ -114,7 +114,7 @@ def test_categories_stay_and_numbers_are_corrected():
 
 
 @pytest.mark.parametrize("kind", ["polars", "array"])
-def test_other_containers(kind):
+def test_polars_and_arrays_give_the_same_estimate(kind):
     X, y = clinic()
     expected = estimate("nb", X, y, batch="site", cv=3, random_state=0).value
     if kind == "polars":

@@ -54,7 +54,7 @@ def test_batches_and_covariates_one_after_the_other():
 
 
 @pytest.mark.parametrize("kind", ["pandas", "polars"])
-def test_frames(kind):
+def test_frames_of_polars_and_pandas_give_the_same_features(kind):
     X = hospitals().drop(columns="site")
     expected = Residualize(["age", "sex"]).fit_transform(X)
     given = X

@@ -8,6 +8,8 @@ import re
 from html.parser import HTMLParser
 
 import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
 import pytest
 from rich.console import Console
 from tests.report.all_records import KINDS
@@ -136,6 +138,36 @@ def test_it_has_a_page(make, tmp_path):
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
     again = report.save(record, tmp_path / "again.html")
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_the_end_of_the_name_says_how_it_is_written(make, tmp_path):
+    record = make()
+    json_path = record.save(tmp_path / "record.JSON")
+    assert json.loads(json_path.read_text("utf-8")) == record.to_dict()
+    assert record.save(tmp_path / "table.md").read_text("utf-8") == record.to_markdown()
+    assert record.save(tmp_path / "table.tex").read_text("utf-8") == record.to_latex()
+    shown = record.to_frame()
+    again = pd.read_csv(record.save(tmp_path / "frame.csv"), keep_default_na=False)
+    assert list(again.columns) == list(shown.columns)
+    assert len(again) == len(shown)
+    for column in shown.select_dtypes("number"):
+        read = pd.to_numeric(again[column].replace("", np.nan)).to_numpy(float)
+        np.testing.assert_array_equal(read, shown[column].to_numpy(float))
+
+
+def test_its_pictures_are_files(make, tmp_path):
+    record = make()
+    if not report.view(record).figures:
+        with pytest.raises(InputError, match="has no figure to write as"):
+            record.save(tmp_path / "picture.png")
+        return
+    marks = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+    for kind, mark in marks.items():
+        first = record.save(tmp_path / f"first{kind}").read_bytes()
+        assert first.startswith(mark)
+        if kind == ".svg":
+            again = report.save(record, tmp_path / "again.svg")
+            assert again.read_bytes() == first
 
 
 def test_the_record_decides_and_its_page_shows_it(make):

@@ -14,7 +14,7 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical._core.records import Conclusion, Record
+from veridical._core.records import Conclusion, Record, frame
 from veridical.report.plain import clean
 from veridical.report.render import svg
 from veridical.report.view import (
@@ -42,6 +42,9 @@ class Temperature(Record):
 
     def _conclude(self):
         return Conclusion("yes", f"It is {self.degrees:g} degrees.")
+
+    def to_frame(self):
+        return frame([self], "place", "degrees")
 
 
 @pytest.fixture
@@ -100,7 +103,11 @@ def test_all_outputs_follow(known, place, tmp_path):
         assert len(ax.get_yticklabels()) == 1
         assert not ax.get_yticklabels()[0].get_parse_math()
     assert shown.figure_ is shown.ax_.figure
-    figure.savefig(tmp_path / "picture.png")
+    for name in ("a.json", "a.tex", "a.md", "a.svg"):
+        assert "21.5" in record.save(tmp_path / name).read_text("utf-8")
+    assert record.save(tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert record.save(tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
+    assert record.save(tmp_path / "a.csv").read_text("utf-8").endswith(",21.5\n")
     plt.close(shown.figure_)
 
 

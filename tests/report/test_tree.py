@@ -21,7 +21,7 @@ def iris():
     plt.close("all")
 
 
-def test_places(iris):
+def test_boxes_of_leaves_stand_side_by_side(iris):
     boxes = place_boxes(iris.tree_words())
     assert len(boxes) == iris.n_nodes_
     leaves = [box for box in boxes if box.is_leaf]
@@ -52,7 +52,7 @@ def test_depth_can_be_cut(iris):
     assert leaf.text == "… setosa (150/100)"
 
 
-def test_drawing(iris):
+def test_a_drawn_tree_names_features_and_classes(iris):
     display = TreeDisplay.from_estimator(iris)
     texts = {text.get_text() for text in display.ax_.texts}
     assert {"petal width (cm)", "<= 0.6", "setosa (50)"} <= texts

@@ -55,10 +55,10 @@ def test_a_failure_keeps_the_old_page(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["page.html"]
 
 
-@pytest.mark.parametrize("name", ["page.pdf", "page.JSON", "table.md"])
-def test_a_page_is_not_called_what_it_is_not(tmp_path, name):
+@pytest.mark.parametrize("name", ["page.docx", "page.XLSX", "table.txt"])
+def test_another_format_is_refused_in_words(tmp_path, name):
     for write in (report.check_writable, records.honest().save):
-        with pytest.raises(InputError, match=r"it is HTML; name it \w+\.html"):
+        with pytest.raises(InputError, match=r"no record is written as \.\w+; end the"):
             write(tmp_path / name)
     assert os.listdir(tmp_path) == []
 

@@ -96,7 +96,7 @@ def test_in_folds_and_bootstrap_samples_too(single_precision, selector, outlier)
     np.testing.assert_array_equal(*orders)
 
 
-def test_weights_too(single_precision):
+def test_weights_select_the_same_in_single_precision(single_precision):
     X, y = problem(3)
     weight = np.random.default_rng(4).integers(0, 5, 50).astype(float)
     orders = []

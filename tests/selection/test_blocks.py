@@ -97,7 +97,7 @@ def test_a_selector_that_needs_all_features_reads_them_or_refuses():
 
 @pytest.mark.parametrize("order", ["C", "F"])
 @pytest.mark.parametrize("dtype", ["f8", "f4", "i2"])
-def test_memory_maps(tmp_path, order, dtype):
+def test_memory_maps_select_the_same(tmp_path, order, dtype):
     X, y = made(dtype)
     path = tmp_path / "X.npy"
     np.save(path, np.asarray(X, order=order))
@@ -107,7 +107,7 @@ def test_memory_maps(tmp_path, order, dtype):
 
 
 @pytest.mark.parametrize("chunks", [(N, 40), (16, P), (25, 70)])
-def test_dask_arrays(chunks):
+def test_dask_arrays_select_the_same(chunks):
     X, y = made("f4")
     blocks = da.from_array(X, chunks=chunks)
     for given in (blocks, by_blocks(blocks, SMALL)):
@@ -195,7 +195,7 @@ def test_transform_reads_the_selected_features():
 
 
 @pytest.mark.parametrize("selector", ["anova", "mrmr"])
-def test_select(selector):
+def test_select_by_blocks_is_select_at_once(selector):
     X, y = made()
     one = select(selector, by_blocks(X, "40kB"), y, cv=3, random_state=0)
     other = select(selector, X, y, cv=3, random_state=0)
@@ -207,7 +207,7 @@ def test_select(selector):
 
 
 @pytest.mark.parametrize("options", [{"fdr": 0.1}, {"claim": "stable", "pfer": 1}])
-def test_discover(options):
+def test_discover_by_blocks_is_discover_at_once(options):
     X, y = made()
     y = y > 0
     one = discover(by_blocks(X, "40kB"), y, random_state=0, n_pairs=5, **options)

@@ -307,7 +307,7 @@ def test_units_of_the_target(row):
 
 
 @each_outcome()
-def test_containers(row):
+def test_targets_in_other_containers_select_the_same(row):
     problem = plain(row)
     reference = fit(row, problem)
     names = [f"g{j}" for j in range(problem.X.shape[1])]

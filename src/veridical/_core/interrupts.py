@@ -51,8 +51,8 @@ _SECONDS_TO_END = 5.0
 class _InterruptHandler:
     """The handler of signals that ask the process to stop.
 
-    Where work waits for an event, the first signal sets it, and the handlers that were
-    there before act on the next one. Otherwise, on the command line, a
+    Where work waits for events, the first signal sets all of them, and the handlers
+    that were there before act on the next one. Otherwise, on the command line, a
     KeyboardInterrupt is raised where it can be caught, or the process is left.
     """
 
@@ -61,11 +61,12 @@ class _InterruptHandler:
         self.message = STOP_MESSAGE
         self.working = False
         self.interrupted = False
-        self.event: threading.Event | None = None
+        self.events: list[threading.Event] = []
         self.before: dict[signal.Signals, Any] = {}
 
     def install(self, *numbers: signal.Signals) -> None:
         """Handle some signals."""
+        self.pid = os.getpid()
         self.before = {number: signal.getsignal(number) for number in numbers}
         for number in numbers:
             signal.signal(number, self)
@@ -75,11 +76,26 @@ class _InterruptHandler:
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
+    def add(self, event: threading.Event) -> None:
+        """Set an event at the first signal; at once if there was one already."""
+        if not self.events:
+            self.install(signal.SIGINT, signal.SIGTERM)
+        elif self.events[0].is_set():
+            event.set()
+        self.events.append(event)
+
+    def remove(self, event: threading.Event) -> None:
+        """Forget an event."""
+        self.events.remove(event)
+        if not self.events:
+            self.restore()
+
     def __call__(self, number: int, frame: FrameType | None) -> None:
         if os.getpid() != self.pid:
             os._exit(STATUS)  # a fork that has not executed its program yet
-        if self.event is not None and not self.event.is_set():
-            self.event.set()
+        if self.events and not self.events[0].is_set():
+            for event in self.events:
+                event.set()
             self.restore()
             return
         if self.interrupted or not self.working or _may_lose_exception(frame):
@@ -103,7 +119,7 @@ class _InterruptHandler:
         end(flush=flush)
 
 
-_handler: _InterruptHandler | None = None
+_handler = _InterruptHandler()
 
 
 @contextlib.contextmanager
@@ -113,14 +129,12 @@ def handled() -> Iterator[None]:
     Outside the main thread, and where the signal is ignored or handled already, nothing
     changes. An exit with status 130 ends the process by `end`.
     """
-    global _handler
     if (
         threading.current_thread() is not threading.main_thread()
         or signal.getsignal(signal.SIGINT) is not signal.default_int_handler
     ):
         yield
         return
-    _handler = _InterruptHandler()
     _handler.install(signal.SIGINT)
     try:
         yield
@@ -131,16 +145,12 @@ def handled() -> Iterator[None]:
     finally:
         # Only the interpreter's shutdown follows.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-        _handler = None
 
 
 @contextlib.contextmanager
 def working() -> Iterator[None]:
     """Let Ctrl-C raise a KeyboardInterrupt in the block, where one can be caught."""
-    if _handler is None:
-        yield
-        return
-    _handler.working = True
+    _handler.working, _handler.message = True, STOP_MESSAGE
     try:
         yield
     finally:
@@ -149,35 +159,43 @@ def working() -> Iterator[None]:
 
 @contextlib.contextmanager
 def stop_message(message: str) -> Iterator[None]:
-    """Set the message of a process that is interrupted in the block."""
-    if _handler is None:
-        yield
-        return
+    """Set the message of a process that is interrupted in the block.
+
+    If it is interrupted, the message stays, for the command line prints it later.
+    """
     before, _handler.message = _handler.message, message
     try:
         yield
-    finally:
-        _handler.message = before
+    except KeyboardInterrupt:
+        raise
+    except BaseException:
+        if not _handler.interrupted:
+            _handler.message = before
+        raise
+    _handler.message = before
+
+
+def message_of_stop() -> str:
+    """Return the message of a process that was interrupted."""
+    return _handler.message
 
 
 @contextlib.contextmanager
 def interrupt_event() -> Iterator[threading.Event]:
     """Turn the first SIGINT or SIGTERM into an event; a second one acts as before.
 
+    Blocks may be inside each other: the first signal sets the events of all of them.
     Outside the main thread signals are not handled.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
-    handler = _InterruptHandler() if _handler is None else _handler
-    handler.event = event
-    handler.install(signal.SIGINT, signal.SIGTERM)
+    _handler.add(event)
     try:
         yield event
     finally:
-        handler.restore()
-        handler.event = None
+        _handler.remove(event)
 
 
 def ignore_interrupts() -> None:
@@ -188,7 +206,7 @@ def ignore_interrupts() -> None:
 
 def was_interrupted() -> bool:
     """Return whether a KeyboardInterrupt was raised, also if it was lost."""
-    return _handler is not None and _handler.interrupted
+    return _handler.interrupted
 
 
 def end(*, flush: bool = True) -> NoReturn:

@@ -41,8 +41,26 @@ class Ranking:
 Side = Literal["a", "b"]
 SIDES: tuple[Side, Side] = ("a", "b")
 
-#: A setting of a record: text, or a number as it was given.
-Setting = str | int | float
+SettingValue = str | int | float
+#: A setting of a record: text or a number, several of these, or settings by name.
+Setting = (
+    SettingValue
+    | tuple[SettingValue, ...]
+    | Mapping[str, SettingValue | tuple[SettingValue, ...]]
+)
+
+
+def write_setting(value: Any) -> str:
+    """Write the value of a setting, several values with commas between them.
+
+    Examples
+    --------
+    >>> write_setting((0.5, 1.0, 2)), write_setting("bbc")
+    ('0.5, 1, 2', 'bbc')
+    """
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(write_setting, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 class Interval(NamedTuple):
@@ -204,12 +222,15 @@ class Record:
         return _report().method_section(self)
 
     def save(self, path: str | Path) -> Path:
-        """Write it as one self-contained HTML page.
+        """Write it to a file; the end of its name says how.
 
         Parameters
         ----------
         path : str or Path
-            Where to write it; an existing file is replaced in one step.
+            Where to write it; an existing file is replaced in one step. A name that
+            ends in ``.html`` is that of a self-contained page, ``.json``, ``.csv``,
+            ``.tex``, ``.md``, ``.png``, ``.svg`` and ``.pdf`` are explained in
+            `veridical.report.save`.
 
         Returns
         -------

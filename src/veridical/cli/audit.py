@@ -183,11 +183,11 @@ def audit(
         tried=tried,
         removed=removed,
     )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     if data is None:
         request = _demonstration(request)
     _check(request)
-    record = console.answer(
+    record = console.print_answer(
         lambda: _audit(request, jobs),
         out,
         as_json=as_json,
@@ -289,7 +289,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             data,
             data.labels,
             **chosen,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             cv=read_cv(request.cv, None, kind),
             n_permutations=request.permutations,
             ignore=request.ignore,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from veridical._core import interrupts
 from veridical.cli import console, names, options
 from veridical.cli.commands import OUTPUT_PANEL, WORK_PANEL
 from veridical.cli.requests import PreparedRequest
@@ -114,8 +115,8 @@ def choose(
         float | None,
         options.optional(
             "SHARE",
-            "Drop candidates that are worse than the best in this share of bootstrap "
-            "draws, such as 0.99, after each fold.",
+            "Drop hopeless candidates after each fold; the share of searches that keep "
+            "the truly best one is at least this, such as 0.99.",
         ),
     ] = None,
     store: Annotated[
@@ -193,10 +194,10 @@ def choose(
         drop_below=drop_hopeless,
         scoring=scoring,
     )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     options.check_names(request.selectors, request.estimators)
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
-    found = console.answer(
+    found = console.print_answer(
         lambda: _run(request, jobs, dask, store),
         out,
         as_json=as_json,
@@ -213,6 +214,16 @@ def choose(
 def _show_checklist(found: Choice, name: str) -> None:
     for row in found.checklist(name).itertuples():  # type: ignore[arg-type]
         typer.echo(f"{row.item:4} {row.topic}\n     {row.status}: {row.evidence}")
+
+
+def _message(store: Path | None) -> str:
+    """Write what is kept where the search is stopped at once."""
+    if store is None:
+        return interrupts.STOP_MESSAGE
+    return (
+        "Stopped. No report was written; predictions that were finished are in "
+        f"{store}, and the same command resumes from them."
+    )
 
 
 @contextmanager
@@ -262,6 +273,7 @@ def _run(
             one: prepared.learn_by(make_estimator(one)) for one in request.estimators
         }
     with (
+        interrupts.stop_message(_message(store)),
         _cluster(dask, jobs) as n_jobs,
         console.progress_bar("Choosing") as progress,
     ):
@@ -272,7 +284,7 @@ def _run(
             sizes=list(request.sizes) or "auto",
             estimators=estimators,
             **request.structure,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             cv=request.cv,
             correction=request.correction,  # type: ignore[arg-type]
             drop=request.drop_below,

@@ -160,7 +160,7 @@ def compare(
         calibrated=calibrated,
         scoring=scoring,
     )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     pair = len(request.selectors) == 2
     if data is None and pair:
         request = replace(
@@ -169,7 +169,7 @@ def compare(
             features=request.features or PAPERS_FEATURES,
         )
     _check(request)
-    console.answer(
+    console.print_answer(
         lambda: _run(request, jobs),
         out,
         as_json=as_json,
@@ -242,7 +242,7 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
             **request.structure,
             name=name,
             calibrated=request.calibrated,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             progress=progress,
             **common,
         )

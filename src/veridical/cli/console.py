@@ -61,7 +61,7 @@ def check_page(out: Path | None) -> None:
         report.check_writable(out)
 
 
-def answer(
+def print_answer(
     make: Callable[[], Made],
     out: Path | None,
     *,

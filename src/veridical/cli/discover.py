@@ -156,7 +156,7 @@ def discover(
         strata=strata,
     )
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
-    console.answer(
+    console.print_answer(
         lambda: _run(request, jobs),
         out,
         as_json=as_json,

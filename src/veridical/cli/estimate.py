@@ -151,7 +151,7 @@ def estimate(
             f"--features {features} needs a selector; add --selector, for example "
             "--selector relieff."
         )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     methods = tuple(options.split_commas(cv))
     for name in methods:
         options.read_method(name)
@@ -173,7 +173,7 @@ def estimate(
         f"Its true accuracy is known from {N_FRESH} new samples."
     )
     run = _on_source if data is None else _on_file
-    console.answer(
+    console.print_answer(
         lambda: run(request, jobs),
         out,
         as_json=as_json,
@@ -243,7 +243,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
-        scoring=options.read_scores(request.scoring),
+        scoring=options.read_scoring(request.scoring),
         random_state=request.seed,
     )
     truth = replace(truth, method="new samples")
@@ -282,7 +282,7 @@ def _estimate_by(
             data,
             data.labels,
             cv=method,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,

@@ -45,13 +45,13 @@ class Verbs(Group):
                 with interrupts.working():
                     return super().invoke(ctx)
             except KeyboardInterrupt:
-                typer.echo(interrupts.STOP_MESSAGE, err=True)
+                typer.echo(interrupts.message_of_stop(), err=True)
                 raise typer.Exit(interrupts.STATUS) from None
             except Exception as error:
                 if getattr(error, "exit_code", None) in (0, interrupts.STATUS):
                     raise  # nothing is left to print
                 if interrupts.was_interrupted() or _was_interrupted(error):
-                    typer.echo(interrupts.STOP_MESSAGE, err=True)
+                    typer.echo(interrupts.message_of_stop(), err=True)
                     raise typer.Exit(interrupts.STATUS) from None
                 if _is_about_usage(error) or os.environ.get(DEBUG):
                     raise

@@ -168,7 +168,8 @@ Out = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
-        help="Write a report to this HTML file.",
+        help="Write a report to this file: a page (.html), a table (.csv, .tex, .md), "
+        "a picture (.png, .svg, .pdf) or .json.",
         show_default=False,
         rich_help_panel=OUTPUT_PANEL,
     ),
@@ -234,7 +235,7 @@ def scoring_words(scoring: str | None) -> list[str]:
     return [] if scoring is None else ["--scoring", scoring]
 
 
-def read_scores(scoring: str | None) -> list[str] | None:
+def read_scoring(scoring: str | None) -> list[str] | None:
     """Read ``--scoring``; None is accuracy."""
     from veridical._core.scoring import read_scoring
 

@@ -74,7 +74,7 @@ def probabilities(
         f"Without DATA, this uses the {SOURCE} source: {N_SAMPLES} samples, "
         f"{N_FEATURES} weak features."
     )
-    console.answer(
+    console.print_answer(
         lambda: _record(request, jobs),
         out,
         as_json=as_json,

@@ -129,11 +129,11 @@ def select(
         validate=validate,
         scoring=scoring,
     )
-    options.read_scores(scoring)
+    options.read_scoring(scoring)
     made = _selector(request)
     options.check_names(estimators=options.given(estimator))
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
-    console.answer(
+    console.print_answer(
         lambda: _run(request, made, jobs),
         out,
         as_json=as_json,
@@ -202,7 +202,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(learner)),
             **request.structure,
-            scoring=options.read_scores(request.scoring),
+            scoring=options.read_scoring(request.scoring),
             cv=how,
             name=name,
             random_state=request.seed,

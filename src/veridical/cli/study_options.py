@@ -213,6 +213,3 @@ def errors_printed() -> Iterator[None]:
     except (StoreError, WorkerError) as error:
         typer.echo(f"veridical: {in_one_line(error)}", err=True)
         raise typer.Exit(1) from None
-    except KeyboardInterrupt:  # a second Ctrl-C stops at once
-        typer.echo(_STOPPED_AT_ONCE, err=True)
-        raise typer.Exit(interrupts.STATUS) from None

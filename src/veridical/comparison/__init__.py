@@ -27,7 +27,11 @@ from veridical.comparison.significance import (
     sorted_runs_t,
 )
 from veridical.comparison.sources import truth, with_truth
-from veridical.comparison.truthfulness import binomial_truthfulness, welch_bias
+from veridical.comparison.truthfulness import (
+    binomial_truthfulness,
+    sign_test,
+    welch_bias,
+)
 from veridical.evaluation.stability import stability
 
 __all__ = [
@@ -54,6 +58,7 @@ __all__ = [
     "paired_t",
     "repeated_cv_t",
     "sensitivity",
+    "sign_test",
     "sorted_runs_t",
     "stability",
     "truth",

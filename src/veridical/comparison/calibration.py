@@ -224,6 +224,7 @@ def run_test(
     found = replace(
         result,
         name=f"{result.name}, calibrated",
+        calibrated=True,
         pvalue=math.nan if unknown else null.pvalue(result.statistic),
         df=np.nan,
         interval=(mean - reach, mean + reach),

@@ -72,6 +72,8 @@ class TestResult(Record):
         Why there is no interval, or no p-value, in a sentence; empty where there is.
     greater_is_better : bool
         Whether the side with the greater scores is the better one; not for losses.
+    calibrated : bool
+        Whether the p-value comes from a measured null.
     """
 
     __test__ = False  # the name is the field's own; it is not a pytest class
@@ -91,6 +93,7 @@ class TestResult(Record):
     size: MeasuredSize | None = None
     note: str = ""
     greater_is_better: bool = True
+    calibrated: bool = False
 
     @property
     def winner(self) -> Winner:
@@ -118,11 +121,6 @@ class TestResult(Record):
         if self.pvalue < self.alpha and lead != 0:
             return "a" if lead > 0 else "b"
         return "draw"
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether the p-value comes from a measured null."""
-        return self.name.endswith(", calibrated")
 
     def _conclude(self) -> Conclusion:
         """Decide whether a side is significantly better."""
@@ -324,7 +322,7 @@ class Comparison(Record):
         The same for intervals of the optimism, whose truth is the mean over data sets.
     alpha : float
         Significance level.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     n_train, n_test : float
         Mean numbers of training and of test samples of a fold; NaN where not known.
@@ -686,7 +684,7 @@ class Sensitivity(Record):
         How often IN and OUT find the truth, in words.
     recipe : str
         How the sources were made, in words.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     """
 

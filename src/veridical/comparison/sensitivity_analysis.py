@@ -203,7 +203,7 @@ def sensitivity(
         + RECIPE_OF_WEIGHTS * (data.weights is not None),
         settings={
             **observed.settings,
-            "strengths": ", ".join(f"{strength:g}" for strength in strengths),
+            "strengths": strengths,
             "n_sets": n_sets,
             "test samples of truth": n_test,
         },

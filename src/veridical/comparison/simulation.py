@@ -57,7 +57,12 @@ from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical._core.targets import Survival, Target
 from veridical.criteria.survival import expected_quantiles
-from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
+from veridical.kernels.statistics import (
+    benjamini_hochberg,
+    between_classes,
+    chi_squares,
+    f_ratio,
+)
 
 #: Allowed false discovery rate of the features that differ between classes.
 FALSE_DISCOVERIES = 0.1
@@ -403,7 +408,7 @@ def _slopes(
         ratio[j] = _f_statistics(scores, codes, n_codes)[0]
         pvalue[j] = fdtrc(n_codes - 1, len(codes) - n_codes, ratio[j])
         size[j] = 1.0
-    depends = _benjamini_hochberg(pvalue) & (ratio > 1)
+    depends = (benjamini_hochberg(pvalue) <= FALSE_DISCOVERIES) & (ratio > 1)
     shrunk = np.sqrt(np.maximum(0.0, 1 - 1 / np.where(depends, ratio, 1.0)))
     return np.where(depends, size * shrunk, 0.0)
 
@@ -532,7 +537,7 @@ def _keep(
         rows = np.unique(pairs, axis=0, return_index=True)[1]
     for j in np.flatnonzero(categorical):
         ratio[j], pvalue[j] = _chi_squared(values[rows, j], codes[rows])
-    differs = _benjamini_hochberg(pvalue)
+    differs = benjamini_hochberg(pvalue) <= FALSE_DISCOVERIES
     with np.errstate(divide="ignore"):
         return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
 
@@ -560,14 +565,3 @@ def _chi_squared(feature: FloatArray, codes: IntArray) -> tuple[float, float]:
     owner = np.zeros(cells.shape[1], dtype=np.intp)
     (chi2,), (df,) = (part.ravel() for part in chi_squares(cells, owner, members, 1))
     return float(chi2 / df), float(chdtrc(df, chi2))
-
-
-def _benjamini_hochberg(pvalues: FloatArray) -> BoolArray:
-    """Return which hypotheses are rejected at the allowed false discovery rate."""
-    n = pvalues.size
-    order = np.argsort(pvalues)
-    passed = pvalues[order] <= FALSE_DISCOVERIES * np.arange(1, n + 1) / n
-    rejected = np.zeros(n, dtype=bool)
-    if passed.any():
-        rejected[order[: int(np.flatnonzero(passed)[-1]) + 1]] = True
-    return rejected

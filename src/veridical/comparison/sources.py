@@ -565,8 +565,8 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
             "The second comparison has no TRUTH; run truth() with that method."
         )
     accuracy = {**comparison.accuracy, "truth": truth_comparison.accuracy["truth"]}
-    extra = {
-        f"truth: {key}": value
+    extra: dict[str, Any] = {
+        key: value
         for key, value in truth_comparison.settings.items()
         if comparison.settings.get(key) != value
     }
@@ -591,6 +591,6 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
         ),
         set_verdicts=truth_comparison.set_verdicts,
         truthfulness=truth_comparison.truthfulness,
-        settings={**comparison.settings, **extra},
+        settings={**comparison.settings, "truth": extra},
         stability={**comparison.stability, **truth_comparison.stability},
     )

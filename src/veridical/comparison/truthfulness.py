@@ -7,20 +7,22 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betaincinv
 
 from veridical._core.errors import InputError
-from veridical.comparison.records import Bias, Truthfulness
+from veridical.comparison.records import Bias, TestResult, Truthfulness
 from veridical.comparison.significance import (
+    ROUNDING,
     as_number,
     check_alpha,
     over_leading_axes,
+    paired_differences,
     read_scores,
     t_and_p,
     t_reach,
     variance,
     without_rounding,
 )
+from veridical.kernels.statistics import clopper_pearson_bounds
 
 
 @over_leading_axes(1)
@@ -81,7 +83,7 @@ def binomial_truthfulness(
     if pvalue < alpha / 2:
         better = "in" if a > b else "out"
     scale = n / n_sets if n_sets else 1.0
-    low, high = _clopper_pearson(a, b, alpha)
+    low, high = clopper_pearson_bounds(a, b, alpha / 2)
     return Truthfulness(
         name="binomial",
         statistic=float(min(a, b)),
@@ -104,6 +106,53 @@ def binomial_truthfulness(
         both_right=both,
         both_wrong=none,
         better=better,
+    )
+
+
+def sign_test(
+    scores_a: ArrayLike, scores_b: ArrayLike, *, alpha: float = 0.05
+) -> TestResult:
+    """Apply the two-sided sign test to paired scores; equal scores do not count.
+
+    Parameters
+    ----------
+    scores_a, scores_b : array-like of shape (n,) or (..., n_repeats, n_folds)
+        Scores of the two sides, paired: same data set. Leading axes count tests.
+    alpha : float, default=0.05
+        Significance level.
+
+    Returns
+    -------
+    TestResult
+        ``statistic`` is how often a is better, ``n`` how often the sides differ,
+        ``estimate`` how much more often a is better than b, as a share of all pairs.
+        ``interval`` holds the values of `estimate` that the test does not reject.
+
+    See Also
+    --------
+    binomial_truthfulness : The same test with one tail, for IN and OUT.
+
+    Examples
+    --------
+    >>> from veridical.comparison import sign_test
+    >>> result = sign_test([5, 6, 7, 8, 9, 3], [4, 5, 6, 7, 8, 3])
+    >>> result.statistic, result.n, result.pvalue
+    (5.0, 5, 0.0625)
+    """
+    d = paired_differences(scores_a, scores_b)
+    better, worse = d > ROUNDING, d < -ROUNDING
+    counted = binomial_truthfulness(better, worse, alpha=alpha)
+    return TestResult(
+        name="sign",
+        statistic=as_number(better.sum(axis=-1).astype(np.float64)),
+        pvalue=as_number(np.minimum(1.0, 2 * np.asarray(counted.pvalue))),
+        df=math.nan,
+        mean_difference=without_rounding(d.mean(axis=-1)),
+        interval=counted.interval,
+        n=counted.n,
+        alpha=float(alpha),
+        assumptions="The pairs are independent. Exact, on those that differ.",
+        estimate=counted.mean_difference,
     )
 
 
@@ -206,10 +255,3 @@ def _read_count(count: Any, name: str) -> int:
             f"{name} must be a count of data sets (0, 1, 2, ...), got {count!r}."
         )
     return whole
-
-
-def _clopper_pearson(hits: int, misses: int, alpha: float) -> tuple[float, float]:
-    """Compute the bounds of a share; one-tail tests at ``alpha / 2`` reject others."""
-    low = float(betaincinv(hits, misses + 1, alpha / 2)) if hits else 0.0
-    high = float(betaincinv(hits + 1, misses, 1 - alpha / 2)) if misses else 1.0
-    return low, high

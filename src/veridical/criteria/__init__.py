@@ -15,8 +15,8 @@ from veridical.criteria.information import (
     UncertaintyRelevance,
 )
 from veridical.criteria.protocols import (
+    LeadingRelevance,
     PermutedRelevance,
-    QuickRelevance,
     Relevance,
 )
 from veridical.criteria.relief import (
@@ -32,10 +32,10 @@ __all__ = [
     "CorrelationRelevance",
     "CoxRelevance",
     "InformationRelevance",
+    "LeadingRelevance",
     "MultiSurfRelevance",
     "NeighborInformation",
     "PermutedRelevance",
-    "QuickRelevance",
     "RegressionReliefRelevance",
     "Relevance",
     "ReliefRelevance",

@@ -13,7 +13,13 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Classes
 from veridical.kernels.columns import map_blocks, memory_blocks
-from veridical.kernels.moments import MIN_SQUARES_SHARE, tile_size, tile_variances
+from veridical.kernels.moments import (
+    MIN_SQUARES_SHARE,
+    fill_quick_ratios,
+    tile_size,
+    tile_variances,
+)
+from veridical.kernels.ordering import near_first
 from veridical.kernels.regressions import (
     block_regressions,
     centre_target,
@@ -26,7 +32,9 @@ from veridical.kernels.trainsets import TrainSets
 # Share of a sum of squares; what is left of it within classes is rounding.
 ROUNDING = 1e-13
 # The same for quick scores: below it a score has lost too many digits.
-QUICK = 1e-4
+QUICK = 1e-3
+# Relative error of a quick score, with a wide margin.
+QUICK_ERROR = 1e-9
 # Training sets whose sums stay in the second-level cache.
 QUICK_SETS = 125
 
@@ -210,53 +218,87 @@ class AnovaRelevance:
         part = data.permute(columns)
         return _ratios(part, weights, between_classes, len(orders), present, n_threads)
 
-    def quick_scores(
+    def leading_scores(
+        self, data: Table, sets: TrainSets, n_features: int, n_threads: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Score the features that could be among the first; see `LeadingRelevance`.
+
+        Quick scores decide which these are. Features that lose digits there are scored
+        precisely, and so are the first ones where rounding could decide their order.
+        """
+        found = self._quick_scores(data, sets, n_threads)
+        if found is None:
+            return None
+        scores, error = found
+        vague = np.flatnonzero(np.isnan(scores.sum(axis=0)))
+        if vague.size:
+            part = self.scores(data.permute(vague), sets, n_threads)
+            scores[:, vague] = np.where(np.isnan(part), -np.inf, part)
+        leading, unclear = [], []
+        for s, row in enumerate(scores):
+            near, is_clear = near_first(
+                row, n_features, rtol=QUICK_ERROR, atol=float(error[s])
+            )
+            leading.append((near, row[near]))
+            if not is_clear:
+                unclear.append(s)
+        if unclear:
+            some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
+            columns = np.unique(np.concatenate([leading[s][0] for s in unclear]))
+            precise = self.scores(data.permute(columns), some, n_threads)
+            for s, row in zip(unclear, precise, strict=True):
+                near, _ = leading[s]
+                leading[s] = near, row[np.searchsorted(columns, near)]
+        return leading
+
+    def _quick_scores(
         self, data: Table, sets: TrainSets, n_threads: int
-    ) -> FloatArray | None:
-        """Return the F ratios to about 1e-10 of each; see `QuickRelevance`."""
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return F ratios, NaN where digits were lost, and their absolute error.
+
+        Their relative error is `QUICK_ERROR`, and the absolute one of each set is that
+        of the sums of squares between classes, which are differences.
+
+        Sums of the classes are products of matrices. Those of the second half of a pair
+        are what the first half leaves of all rows.
+        """
         if data.kind != "classes":
             return None
         weight = sets.class_counts(data.y, data.n_classes)
-        n_samples = weight.sum(axis=1)[:, None]
-        present = np.count_nonzero(weight, axis=1)[:, None]
+        n_samples = weight.sum(axis=1)
+        present = np.count_nonzero(weight, axis=1)
         if (n_samples <= present).any():
             return None
-        rows = [np.flatnonzero(data.y == k) for k in range(data.n_classes)]
-        counts = [np.ascontiguousarray(sets.counts[:, own]) for own in rows]
+        firsts, seconds, neither = sets.complements()
+        y, row_weight = data.y, np.ones(data.n_samples)
+        if sets.weights is not None:
+            row_weight = sets.weights
+        counts = sets.counts[firsts]
+        rows = [np.flatnonzero(y == k) for k in range(data.n_classes)]
+        own_counts = [np.ascontiguousarray(counts[:, own]) for own in rows]
         result = np.empty((len(sets), data.n_features))
 
-        degrees = (n_samples - present) / (present - 1)
-
-        def some(here: slice, values: Any, squared: Any, out: FloatArray) -> None:
-            within = sets.counts[here] @ squared
-            sums = np.zeros(within.shape)
-            between = np.zeros(within.shape)
-            for k, own in enumerate(rows):
-                part = counts[k][here] @ values[own]
-                sums += part
-                part *= part
-                part /= np.maximum(weight[here, k : k + 1], 1e-300)
-                between += part
-            within -= between
-            sums *= sums
-            sums /= n_samples[here]
-            between -= sums
-            vague = within < QUICK * (within + between)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                np.divide(between, within, out=out)
-            out *= degrees[here]
-            out[vague] = np.nan
-
         def work(lo: int, hi: int, block: FloatArray) -> None:
-            values = np.ascontiguousarray(block.T, dtype=np.float64)
+            values = np.ascontiguousarray(block.T)
             values -= values.mean(axis=0)
             squared = values**2
-            for start in range(0, len(sets), QUICK_SETS):
+            all_squares = row_weight @ squared
+            all_sums = np.stack([row_weight[own] @ values[own] for own in rows])
+            for start in range(0, firsts.size, QUICK_SETS):
                 here = slice(start, start + QUICK_SETS)
-                some(here, values, squared, result[here, lo:hi])
+                squares = counts[here] @ squared
+                sums = np.empty((len(rows), *squares.shape))
+                for k, own in enumerate(rows):
+                    np.matmul(own_counts[k][here], values[own], out=sums[k])
+                fill_quick_ratios(
+                    squares, sums, all_squares, all_sums, values, y, row_weight,
+                    firsts[here], seconds[here], neither[here], weight, QUICK, lo,
+                    result,
+                )  # fmt: skip
 
         map_blocks(work, data.values, n_threads)
-        return result
+        degrees = (n_samples - present) / (present - 1)
+        return result, QUICK_ERROR * np.maximum(degrees, 1.0)
 
 
 def _permuted_lines(

@@ -115,7 +115,7 @@ def permuted_gains(
     return _gains(data, problems, n_threads, mdl_cost)
 
 
-class _Problem(NamedTuple):
+class _SharedClasses(NamedTuple):
     """Training sets with the same classes: these, their sizes, and the samples."""
 
     y: IntArray
@@ -124,16 +124,18 @@ class _Problem(NamedTuple):
     by_row: NDArray[np.int32]
 
 
-def _problem(data: Table, counts: FloatArray, target_bins: int) -> _Problem:
+def _problem(data: Table, counts: FloatArray, target_bins: int) -> _SharedClasses:
     """Return some training sets, whose classes are those of the first."""
     y, n_classes = target_classes(data, counts[0], target_bins)
     totals = counts @ (y[:, None] == np.arange(n_classes))
     whole = counts.astype(np.int32)
     by_row = np.ascontiguousarray(whole.T)
-    return _Problem(np.ascontiguousarray(y), totals.astype(np.int32), whole, by_row)
+    return _SharedClasses(
+        np.ascontiguousarray(y), totals.astype(np.int32), whole, by_row
+    )
 
 
-def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_Problem]:
+def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_SharedClasses]:
     """Return all training sets: at once, or one by one if each has its intervals."""
     if data.kind == "classes":
         return [_problem(data, sets.counts, target_bins)]
@@ -143,7 +145,7 @@ def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_Problem]:
 
 
 def _gains(
-    data: Table, problems: Sequence[_Problem], n_threads: int, mdl_cost: MdlCost
+    data: Table, problems: Sequence[_SharedClasses], n_threads: int, mdl_cost: MdlCost
 ) -> tuple[FloatArray, FloatArray]:
     """Compute the scores of the training sets of all problems, one after the other."""
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
@@ -153,7 +155,7 @@ def _gains(
     uncertainty = np.empty((n_features, ends[-1]))
     categorical = data.categorical
 
-    def parts() -> Iterator[tuple[_Problem, slice]]:
+    def parts() -> Iterator[tuple[_SharedClasses, slice]]:
         for one, end in zip(problems, ends, strict=True):
             yield one, slice(end - len(one.totals), end)
 

@@ -51,13 +51,28 @@ class PermutedRelevance(Protocol):
 
 
 @runtime_checkable
-class QuickRelevance(Protocol):
-    """A relevance that is computed faster where the last digits do not matter."""
+class LeadingRelevance(Protocol):
+    """A relevance that finds the first features without scoring all of them."""
 
-    def quick_scores(
-        self, data: Table, sets: TrainSets, n_threads: int
-    ) -> FloatArray | None:
-        """Return scores of shape (n_sets, n_features), to about 1e-10 of each.
+    def leading_scores(
+        self, data: Table, sets: TrainSets, n_features: int, n_threads: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Return the features that could be among the first of each set.
 
-        NaN where digits were lost; None where the scores cannot be computed quickly.
+        Parameters
+        ----------
+        data : Table
+            The samples.
+        sets : TrainSets
+            The training sets.
+        n_features : int
+            How many features lead.
+        n_threads : int
+            Number of threads.
+
+        Returns
+        -------
+        list of (int array, array), or None
+            Features, ascending, and their scores, which give them the order of
+            `Relevance.scores`. None where scoring all features is as fast.
         """

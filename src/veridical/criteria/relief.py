@@ -16,6 +16,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import ClassVar
 
@@ -38,9 +39,11 @@ from veridical.kernels.distance import (
     scale_columns,
     scale_samples,
     sum_pairs,
+    sum_pairs_by_tiles,
     sum_rows,
 )
-from veridical.kernels.ranges import block_ranges
+from veridical.kernels.ordering import near_first
+from veridical.kernels.ranges import block_extremes, block_ranges, fill_spreads
 from veridical.kernels.relief import (
     N_PARTS,
     Neighbourhood,
@@ -50,7 +53,7 @@ from veridical.kernels.relief import (
     find_within,
     find_within_by_target,
 )
-from veridical.kernels.relief_sums import sum_mixed, sum_numeric
+from veridical.kernels.relief_sums import sum_levels, sum_mixed, sum_numeric
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
@@ -62,6 +65,11 @@ MAX_PAIRS = 1 << 23  # neighbour pairs that are summed at a time
 MAX_COARSE = 4096  # features of coarse distances
 OPEN_SHARE = 1 / 128  # of all samples that coarse distances may leave open
 LEAST_RANGE = 1e-290  # a feature with a smaller range, or above 1/this, is rescaled
+MAX_SHARE = 0.7  # of all samples in small training sets
+MAX_SPREAD = 1e100  # the largest usual range; 1/this is the smallest
+MAX_WIDER = 4  # mean ratio of the ranges of all samples to those in a small set
+N_EXTREMES = 12  # least and largest values of a feature that are looked for in a set
+SETS_AT_ONCE = 64  # sets whose ranges are computed together
 NARROWING = 16  # ratio of ranges; beyond it a set shares no sums of a feature
 
 
@@ -176,6 +184,16 @@ class ReliefRelevance(NeighbourRelevance):
     def query_counts(self, sets: TrainSets) -> FloatArray:
         """Return `queries`, or how often each sample is in each set."""
         return sets.counts if self.queries is None else self.queries
+
+    def leading_scores(
+        self, data: Table, sets: TrainSets, n_features: int, n_threads: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Score the features that could be among the first; see `LeadingRelevance`."""
+        share = np.count_nonzero(sets.counts, axis=1).mean() / data.n_samples
+        if share > MAX_SHARE or data.categorical.any():
+            return None
+        found = _LeadingRelief(data, sets, self, n_threads)
+        return found.leading_scores(n_features) if found.is_usual else None
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples of every class."""
@@ -451,7 +469,9 @@ class _Relief:
                 distances, error = quickly, coarsely
         itemsize = np.dtype(self.precision).itemsize
         step = max(16, TILE_BYTES // (here.size * itemsize))
-        found = self._neighbourhood(s, here, distances, step, error, self.n_threads)
+        found = self._neighbourhood(
+            s, here, self.scales[s], distances, step, error, self.n_threads
+        )
         return found._replace(tick=self.tick)
 
     def _tile(
@@ -601,26 +621,22 @@ class _Relief:
         """Find the neighbour pairs of one set; ids are places in `rows`."""
         here = np.flatnonzero(self.counts[s])
         D, error = self._quick(numeric, mixed, s, here, n_threads)
-
-        def distances(some: IntArray) -> QuickArray:
-            if some.size == some[-1] - some[0] + 1:
-                return D[some[0] : some[-1] + 1]
-            return D[some]
-
-        problem = self._neighbourhood(s, here, distances, len(D), error, n_threads)
+        problem = self._neighbourhood(
+            s, here, self.scales[s], partial(_take_rows, D), len(D), error, n_threads
+        )
         return self.relevance.pairs(problem, self._target_values(s))
 
     def _neighbourhood(
         self,
         s: int,
         here: IntArray,
+        scales: _Scales,
         distances: Callable[[IntArray], QuickArray],
         step: int,
         error: float,
         n_threads: int,
     ) -> Neighbourhood:
         """Return the search for neighbours in one set, given its distances."""
-        scales = self.scales[s]
         return Neighbourhood(
             distances,
             step,
@@ -680,6 +696,120 @@ class _Relief:
             X = np.take(self.X_plain, columns, axis=1)
             alone = sum_numeric(X, self.rows, [pairs], self.n_threads)
             sums[self.plain[columns]] = alone[0]
+
+
+class _LeadingRelief(_Relief):
+    """The first features of many small training sets, of complete numbers.
+
+    A half of the samples has other ranges of most features than all samples, so that
+    distances of all samples are of little use. Here values are scaled once by the
+    ranges of all samples, and again for each set. All features are weighed from values
+    that are rounded to whole numbers, with a bound on the error, and those that could
+    be among the first are weighed precisely.
+    """
+
+    def _scales(self, rescaled: bool = False) -> list[_Scales]:
+        """Compute the ranges of all samples; those of the sets are computed later."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            self.low = self.X.min(axis=0).astype(np.float64)
+            self.spread = self.X.max(axis=0) - self.low
+        return []
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether distances fit into memory, and no range is very large or small."""
+        usual = (self.spread >= 1 / MAX_SPREAD) & (self.spread <= MAX_SPREAD)
+        return not self.is_tall and bool((usual | (self.spread == 0)).all())
+
+    def leading_scores(
+        self, n_features: int
+    ) -> list[tuple[IntArray, FloatArray]] | None:
+        """Weigh the features that could be among the first of each set.
+
+        None where a set leaves out the outliers of many features: single precision
+        would lose too many digits of the others.
+        """
+        inverse = _inverse(self.spread)
+        self.scaled = scale_samples(
+            self.X, self.rows, self.low + self.spread / 2, inverse, self.n_threads
+        ).Z
+        rounded = scale_samples(
+            self.X, self.rows, self.low, LEVELS * inverse, self.n_threads, np.uint16
+        ).Z[:, : len(inverse)]
+        self.levels: NDArray[np.uint16] = rounded.astype(np.uint16, copy=False)
+        found: dict[int, tuple[IntArray, FloatArray]] = {}
+
+        def work(s: int, spread: FloatArray) -> None:
+            found[s] = self._lead(s, spread, n_features)
+
+        for first in range(0, len(self.counts), SETS_AT_ONCE):
+            here = range(first, min(first + SETS_AT_ONCE, len(self.counts)))
+            spreads = self._spreads(here)
+            wider = (self.spread * _inverse(spreads)).mean(axis=1)
+            if wider.max() > MAX_WIDER:
+                return None
+            run(work, zip(here, spreads, strict=True), self.n_threads)
+        return [found[s] for s in range(len(self.counts))]
+
+    @cached_property
+    def _extremes(self) -> tuple[FloatArray, NDArray[np.int32]]:
+        """The least and largest values of every feature, and their rows."""
+        shape = (len(self.spread), 2, min(N_EXTREMES, len(self.X)))
+        values, rows = np.empty(shape), np.empty(shape, dtype=np.int32)
+
+        def find(lo: int, hi: int, block: FloatArray) -> None:
+            block_extremes(block, values[lo:hi], rows[lo:hi])
+
+        map_blocks(find, self.X, self.n_threads)
+        return values, rows
+
+    def _spreads(self, here: range) -> FloatArray:
+        """Compute the ranges of all features in some sets."""
+        present = np.empty((len(self.X), len(here)), dtype=np.bool_)
+        present[self.rows] = self.counts[here].T > 0
+        spreads = np.empty((len(here), len(self.spread)))
+        pieces = spans(len(self.spread), self.n_threads, 64)
+        fixed = *self._extremes, self.X, present
+        run(fill_spreads, [(*fixed, *each, spreads) for each in pieces], self.n_threads)
+        return spreads
+
+    def _lead(
+        self, s: int, spread: FloatArray, n_features: int
+    ) -> tuple[IntArray, FloatArray]:
+        """Weigh the features that could be among the first of set `s`."""
+        inverse, p = _inverse(spread), spread.size
+        wider = self.spread * inverse  # how much wider the range of all samples is
+        here = np.flatnonzero(self.counts[s])
+        Z = self.scaled
+        factor = np.zeros(Z.shape[1], dtype=Z.dtype)
+        factor[:p] = wider
+        D: QuickArray = np.empty((here.size, here.size), dtype=self.precision)
+        largest_size = sum_pairs_by_tiles(Z, here, factor, Z.dtype.type(-2), D)
+        error = error_bound(p, largest_size, float(D.max()))
+        scales = _Scales(self.low, inverse, np.zeros(p, dtype=np.intp))
+        problem = self._neighbourhood(
+            s, here, scales, partial(_take_rows, D), here.size, error, 1
+        )
+        pairs = self.relevance.pairs(problem, self._target_values(s))
+        n_queries = self.queries[s].sum()
+        sums, off = sum_levels(self.levels, pairs)
+        unit = wider / (LEVELS * n_queries)
+        near, _ = near_first(sums * unit, n_features, rtol=1e-6, atol=off * unit)
+        X = self.X.take(near, axis=1)
+        (precise,) = sum_numeric(X, self.rows, [pairs], 1)
+        return near, precise * inverse[near] / n_queries
+
+
+def _take_rows(D: QuickArray, some: IntArray) -> QuickArray:
+    """Return some rows, ascending, without a copy where they are all in a run."""
+    if some.size == some[-1] - some[0] + 1:
+        return D[some[0] : some[-1] + 1]
+    return D[some]
+
+
+def _inverse(spread: FloatArray) -> FloatArray:
+    """Divide 1 by ranges; 0 for a constant feature."""
+    return np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
 
 
 def _writeable(values: NDArray[np.floating]) -> NDArray[np.floating]:

@@ -52,7 +52,7 @@ class _Binary:
 
 
 @dataclass(frozen=True)
-class _Text:
+class _TextFormat:
     """A format recognized by content or suffix; its reader gets the text in UTF-8."""
 
     name: str
@@ -67,9 +67,11 @@ _BINARY = (
 )
 #: The first one also reads text that no other recognizes.
 _TEXT = (
-    _Text("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
-    _Text("ARFF", (".arff",), read_arff, looks_like_arff),
-    _Text("libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm),
+    _TextFormat("CSV", (".csv", ".tsv", ".txt", ".data"), read_delimited),
+    _TextFormat("ARFF", (".arff",), read_arff, looks_like_arff),
+    _TextFormat(
+        "libsvm", (".libsvm", ".svmlight", ".svm"), read_libsvm, looks_like_libsvm
+    ),
 )
 
 #: Every suffix that a data file may have, in the order in which ``load`` tries them.
@@ -292,7 +294,7 @@ def _refuse_header(header: bool | None, kind: str, name: str) -> None:
         )
 
 
-def _reader(content: bytes, expected: _Text | None) -> _Text:
+def _reader(content: bytes, expected: _TextFormat | None) -> _TextFormat:
     """Return the format by content, or else by suffix."""
     for text in _TEXT:
         if text.looks is not None and text.looks(content):
@@ -322,7 +324,7 @@ def _open(path: Path, name: str) -> BinaryIO:
         raise InputError(f"{name} cannot be opened: {error.strerror}.") from error
 
 
-def _by_suffix(path: Path) -> _Binary | _Text | None:
+def _by_suffix(path: Path) -> _Binary | _TextFormat | None:
     suffixes = [suffix.lower() for suffix in path.suffixes]
     while suffixes and suffixes[-1] in (".gz", ".bz2", ".xz"):
         suffixes.pop()

@@ -12,7 +12,6 @@ from veridical.discovery.bounds import (
 from veridical.discovery.discovering import discover
 from veridical.discovery.knockoffs import gaussian_knockoffs
 from veridical.discovery.multiplicity import (
-    benjamini_hochberg,
     benjamini_yekutieli,
     e_benjamini_hochberg,
     holm,
@@ -20,6 +19,7 @@ from veridical.discovery.multiplicity import (
     knockoff_threshold,
 )
 from veridical.discovery.records import Discoveries, MeasuredRate, StabilityPath
+from veridical.kernels.statistics import benjamini_hochberg
 
 __all__ = [
     "Discoveries",

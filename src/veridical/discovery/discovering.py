@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import ceil
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from veridical._core.types import (
     RandomStateLike,
     SelectorLike,
 )
+from veridical._core.validation import check_count
 from veridical.discovery import multiplicity
 from veridical.discovery.association import fixed_pvalues, sequential_pvalues
 from veridical.discovery.bounds import Assumption, least_threshold, most_selected
@@ -62,6 +63,7 @@ from veridical.discovery.stable import (
 )
 from veridical.evaluation.engine import fit_selector, rank, scores_of
 from veridical.evaluation.reading import label_of, read_selector
+from veridical.kernels.statistics import benjamini_hochberg
 from veridical.selection import MultiSURF, ReliefF
 
 #: Methods of each claim; the first is the default.
@@ -234,14 +236,14 @@ def discover(
     how = _read_method(claim, method, rate, selector)
     root = root_seed(random_state)
     for text, value, least in (("n_pairs", n_pairs, 0), ("n_draws", n_draws, 1)):
-        _check_count(text, value, least)
+        check_count(text, value, least)
     given = _default_selector(table, how) if selector is None else selector
     chosen: Any = given
     if not (how in ("dcrt", "knockoffs") and given in COEFFICIENTS):
         chosen = seeded(read_selector(given), root)
         if "n_jobs" in getattr(chosen, "get_params", dict)():
             chosen.set_params(n_jobs=n_jobs)
-    task = _Task(
+    task = _Discovery(
         table=table,
         selector=chosen,
         rate=rate,
@@ -303,7 +305,7 @@ _ARRAYS = (
 
 
 @dataclass(frozen=True, eq=False)
-class _Task:
+class _Discovery:
     """What is asked for."""
 
     table: Table
@@ -338,7 +340,7 @@ class _Task:
 
 
 @dataclass
-class _Found:
+class _Evidence:
     """What a method found; arrays by the names of the record."""
 
     arrays: dict[str, FloatArray]
@@ -422,19 +424,13 @@ def _read_method(
     return method
 
 
-def _check_count(name: str, value: Any, least: int) -> None:
-    whole = isinstance(value, Integral) and not isinstance(value, bool)
-    if not whole or int(value) < least:
-        raise InputError(f"{name}={value!r} must be a whole number, {least} or more.")
-
-
 def _default_selector(table: Table, method: ClaimMethod) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
     return "cox-score" if table.kind == "survival" else "anova"
 
 
-def _find_rate(task: _Task, look: Look) -> MeasuredRate | None:
+def _find_rate(task: _Discovery, look: Look) -> MeasuredRate | None:
     """Find the measured rate; rates were measured with classes as outcome."""
     if task.table.kind != "classes":
         return None
@@ -459,8 +455,8 @@ def _score_once(selector: Any, table: Table) -> FloatArray:
 
 
 def _associate(
-    task: _Task, correction: str, n_permutations: int | None, strata: Any
-) -> _Found:
+    task: _Discovery, correction: str, n_permutations: int | None, strata: Any
+) -> _Evidence:
     table, p = task.table, task.table.n_features
     blocks = None if strata is None else _codes(strata, table.n_samples, "strata")
     permutations = make_permutations(table, blocks, task.root)
@@ -471,7 +467,7 @@ def _associate(
             "features, such as 'anova'."
         )
     if n_permutations is not None:
-        _check_count("n_permutations", n_permutations, 1)
+        check_count("n_permutations", n_permutations, 1)
     apart = task.own and task.selector.scores_apart
     fixed = n_permutations is not None or task.rate == "fwer" or not apart
     if fixed:
@@ -518,7 +514,7 @@ def _associate(
         "permutations": int(tested.n_drawn.max(initial=0)),
         **_correction_words(task.rate, correction),
     }
-    return _Found({**arrays, **effects}, notes, settings, paths, effect_kind=kind)
+    return _Evidence({**arrays, **effects}, notes, settings, paths, effect_kind=kind)
 
 
 def _adjust(rate: ErrorRate, pvalues: FloatArray, correction: str) -> FloatArray:
@@ -530,7 +526,7 @@ def _adjust(rate: ErrorRate, pvalues: FloatArray, correction: str) -> FloatArray
         return multiplicity.holm(pvalues)
     if correction == "by":
         return multiplicity.benjamini_yekutieli(pvalues)
-    return multiplicity.benjamini_hochberg(pvalues)
+    return benjamini_hochberg(pvalues)
 
 
 def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
@@ -540,7 +536,7 @@ def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
     return {"correction": names[correction]}
 
 
-def _on_resolution(task: _Task, n_drawn: int) -> list[str]:
+def _on_resolution(task: _Discovery, n_drawn: int) -> list[str]:
     """Say so if the permutations cannot give a p-value small enough for one claim.
 
     Features that stop early are no matter: `n_drawn` is the number that was allowed.
@@ -565,7 +561,7 @@ def _on_resolution(task: _Task, n_drawn: int) -> list[str]:
     ]
 
 
-def _frequencies(task: _Task, n_claimed: int) -> Shares | None:
+def _frequencies(task: _Discovery, n_claimed: int) -> Shares | None:
     """Count how often halves select the features; None where that is not asked for."""
     if not task.n_pairs or not task.own:
         return None
@@ -652,7 +648,7 @@ def _effects_in_memory(
 # -- conditional -----------------------------------------------------------------------
 
 
-def _numbers(task: _Task) -> FloatArray:
+def _numbers(task: _Discovery) -> FloatArray:
     """Return the features as numbers; raise for missing values and groups."""
     table = task.table
     if table.has_missing:
@@ -673,7 +669,7 @@ def _numbers(task: _Task) -> FloatArray:
     return table.take(np.arange(table.n_samples), np.arange(table.n_features))
 
 
-def _distil(task: _Task, correction: str) -> _Found:
+def _distil(task: _Discovery, correction: str) -> _Evidence:
     if task.selector != "lasso":
         raise InputError(
             f"method='dcrt' distils by the lasso, but selector is "
@@ -694,12 +690,12 @@ def _distil(task: _Task, correction: str) -> _Found:
         "pvalue": found.pvalues,
         "qvalue": adjusted,
     }
-    return _Found(arrays, notes, settings)
+    return _Evidence(arrays, notes, settings)
 
 
 def _compare_with_knockoffs(
-    task: _Task, n_draws: int, construction: Construction
-) -> _Found:
+    task: _Discovery, n_draws: int, construction: Construction
+) -> _Evidence:
     X = _numbers(task)
     # Several draws need some room; half the rate is the choice of Ren and Barber.
     own_rate = task.level if n_draws == 1 else task.level / 2
@@ -731,10 +727,10 @@ def _compare_with_knockoffs(
         "qvalue": multiplicity.e_benjamini_hochberg(found.evalues),
         "frequency": found.frequency,
     }
-    return _Found(arrays, notes, settings)
+    return _Evidence(arrays, notes, settings)
 
 
-def _importance(task: _Task) -> Any:
+def _importance(task: _Discovery) -> Any:
     """Make the importance of features beside their knockoffs."""
     if isinstance(task.selector, str):
         R = responses(task.table)
@@ -759,8 +755,8 @@ def _importance(task: _Task) -> Any:
 
 
 def _repeat_on_halves(
-    task: _Task, n_features: int | None, assumption: Assumption
-) -> _Found:
+    task: _Discovery, n_features: int | None, assumption: Assumption
+) -> _Evidence:
     p, level = task.table.n_features, task.level
     if task.n_pairs < 1:
         raise InputError("n_pairs=0 draws no halves; stable claims need 1 or more.")
@@ -769,7 +765,7 @@ def _repeat_on_halves(
             1, most_selected(level, THRESHOLD, p, task.n_pairs, assumption)
         )
     else:
-        _check_count("n_features_to_select", n_features, 1)
+        check_count("n_features_to_select", n_features, 1)
         n_selected = min(int(n_features), p)
     halves = _halves(task)
     shares = select_halves(task.table, halves, n_selected, task.lead, task.tick)
@@ -801,7 +797,7 @@ def _repeat_on_halves(
     }
     statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
     arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
-    return _Found(
+    return _Evidence(
         arrays,
         notes,
         settings,
@@ -810,12 +806,12 @@ def _repeat_on_halves(
     )
 
 
-def _compare_with_decoys(task: _Task, n_features: int | None) -> _Found:
+def _compare_with_decoys(task: _Discovery, n_features: int | None) -> _Evidence:
     p = task.table.n_features
     if n_features is None:
         n_selected = max(1, min(p, int(np.ceil(np.sqrt(2 * p)))))
     else:
-        _check_count("n_features_to_select", n_features, 1)
+        check_count("n_features_to_select", n_features, 1)
         n_selected = min(int(n_features), p)
     doubled = add_decoys(task.table, task.root)
     halves = _halves(task)
@@ -838,10 +834,12 @@ def _compare_with_decoys(task: _Task, n_features: int | None) -> _Found:
     statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
     arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
     threshold = float(kept.min()) if kept.size else float("nan")
-    return _Found(arrays, notes, settings, _paths(real, n_selected, order), threshold)
+    return _Evidence(
+        arrays, notes, settings, _paths(real, n_selected, order), threshold
+    )
 
 
-def _halves(task: _Task) -> list[IntArray]:
+def _halves(task: _Discovery) -> list[IntArray]:
     if task.n_pairs < 1:
         raise InputError("n_pairs=0 draws no halves; stable claims need 1 or more.")
     halves = draw_pairs(task.table, task.n_pairs, task.root)

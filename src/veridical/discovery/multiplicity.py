@@ -15,47 +15,11 @@ from __future__ import annotations
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical.kernels.statistics import benjamini_hochberg
 
 #: Features whose adjusted value exceeds the rate by less than this are claimed too: an
 #: adjusted value is a product of numbers that floating point rounds.
 ROUNDING = 1e-12
-
-
-def benjamini_hochberg(pvalues: FloatArray) -> FloatArray:
-    """Adjust p-values for the false discovery rate of independent features.
-
-    The rate also holds for features with positive regression dependence.
-
-    Parameters
-    ----------
-    pvalues : array of shape (n_features,)
-        One p-value per feature.
-
-    Returns
-    -------
-    array of shape (n_features,)
-        The smallest rate at which each feature is claimed.
-
-    See Also
-    --------
-    benjamini_yekutieli : For features of any dependence.
-
-    References
-    ----------
-    .. [1] Y. Benjamini & Y. Hochberg, "Controlling the false discovery rate", Journal
-       of the Royal Statistical Society B 57 (1995).
-
-    Examples
-    --------
-    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5])).round(3)
-    array([0.04 , 0.053, 0.053, 0.5  ])
-    """
-    n = pvalues.size
-    order = np.argsort(pvalues, kind="stable")
-    steps = pvalues[order] * n / np.arange(1, n + 1)
-    adjusted = np.empty(n)
-    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
-    return adjusted
 
 
 def benjamini_yekutieli(pvalues: FloatArray) -> FloatArray:

@@ -115,7 +115,7 @@ class Discoveries(Record):
         What a reader must know.
     warnings : tuple of str
         Assumptions that these data seem to violate.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     """
 

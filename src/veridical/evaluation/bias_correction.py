@@ -34,6 +34,7 @@ from scipy import stats
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
+from veridical.evaluation.intervals import vary
 from veridical.kernels.statistics import wilson_bounds
 
 #: Numbers in the weights handled at a time; more draws make a new batch.
@@ -283,14 +284,18 @@ class PartScores:
         """Number of candidates."""
         return 1
 
-    def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
-        """Average the parts that have a score; NaN where none has."""
-        found = np.stack(
+    def of_parts(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
+        """Compute the score of every part, (n_parts, n_draws, n_candidates)."""
+        return np.stack(
             [
                 part.score(weights[:, columns], candidates)
                 for part, columns in zip(self.parts, self.columns, strict=True)
             ]
         )
+
+    def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
+        """Average the parts that have a score; NaN where none has."""
+        found = self.of_parts(weights, candidates)
         there = ~np.isnan(found)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(there, found, 0.0).sum(0) / there.sum(0))
@@ -412,6 +417,8 @@ class CorrectedInterval:
         The score of which the standard error was found.
     shared : float
         Factor of the standard error, from `inflate_for_shared_training`.
+    n_spread : int, optional
+        Number of scores whose spread gave the standard error; by default the units.
     """
 
     value: float
@@ -422,6 +429,7 @@ class CorrectedInterval:
     draws: FloatArray
     at: float
     shared: float
+    n_spread: int | None = None
 
     def interval(
         self, confidence: float = 0.95, kind: str = "percentile"
@@ -437,7 +445,8 @@ class CorrectedInterval:
                 f"kind={kind!r} is no interval of a corrected score; use 'sampling' or "
                 "'percentile'."
             )
-        t = float(stats.t.ppf((1 + confidence) / 2, max(self.n_units - 1, 1)))
+        n_spread = self.n_units if self.n_spread is None else self.n_spread
+        t = float(stats.t.ppf((1 + confidence) / 2, max(n_spread - 1, 1)))
         low, high = self._sampling(t)
         if kind == "percentile":
             tail = (1 - confidence) / 2
@@ -456,6 +465,34 @@ class CorrectedInterval:
         """
         other = replace(self, standard_error=standard_error, at=at)
         return other if other._relative_error() > self._relative_error() else self
+
+    def of_folds(
+        self, value: float, scores: FloatArray, test_share: float
+    ) -> CorrectedInterval:
+        """Return the interval of the mean of the scores of folds.
+
+        Its "sampling" error is that of the corrected t interval (`corrected_t`), whose
+        degrees of freedom are those of the folds. A bootstrap of the few samples of
+        each fold would give too large an error: samples that are drawn twice make equal
+        pairs. Without a spread of the scores the standard error stays.
+
+        Parameters
+        ----------
+        value : float
+            The mean.
+        scores : array of shape (n_folds,)
+            The score of every fold; NaN where it has none.
+        test_share : float
+            Size of a test set over the size of a training set.
+        """
+        known = scores[~np.isnan(scores)]
+        if not vary(known):
+            return replace(self, value=value)
+        spread = known.std(ddof=1) * math.sqrt(1 / len(known) + test_share)
+        error = float(spread) / self.shared
+        return replace(
+            self, value=value, standard_error=error, at=value, n_spread=len(known)
+        )
 
     def flipped(self) -> CorrectedInterval:
         """Return the interval of a loss, whose scores came with the opposite sign."""
@@ -605,20 +642,25 @@ def draw_weights(units: IntArray, n_draws: int, rng: np.random.Generator) -> Flo
 def find_hopeless(
     scores: RowScores,
     units: IntArray,
-    level: float,
+    error: float,
     n_draws: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Find candidates that are worse than the best in nearly all bootstrap draws.
+    """Find candidates that are not the best, as far as the bootstrap tells.
 
-    This is the dropping of BBCD: after each fold, on the samples tested so far.
+    This is the dropping of BBCD: after each fold, on the samples tested so far. The
+    published rule drops a candidate that is worse than the best one in 99 % of the
+    draws. Of many candidates the best one on few samples is lucky, though, and over all
+    folds that rule often drops the candidate that is truly the best. Here its chance of
+    being dropped is at most `error`: the p-value is that of `Resampled.pvalues`, which
+    accounts for looking for the best of many.
 
     Parameters
     ----------
     scores, units, n_draws, rng
         As in `bootstrap_choice`, of the samples tested so far.
-    level : float
-        Share of the draws, such as 0.99.
+    error : float
+        Largest p-value of a candidate to drop; no fewer draws than its inverse.
 
     Returns
     -------
@@ -626,11 +668,12 @@ def find_hopeless(
         Candidates to drop; never the best one.
     """
     everyone = range(scores.n_candidates)
-    naive = scores.score(np.ones((1, len(units))), everyone)
-    best = int(first_best(naive)[0])
-    found = scores.score(draw_weights(units, n_draws, rng), everyone)
-    able = ~np.isnan(found[:, best])
-    if not able.any():
+    naive = scores.score(np.ones((1, len(units))), everyone)[0]
+    drawn = scores.score(draw_weights(units, n_draws, rng), everyone)
+    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    if not len(drawn) or np.isnan(naive).any():
         return np.zeros(scores.n_candidates, dtype=np.bool_)
-    worse = (found[able] < found[able, best][:, np.newaxis]).mean(axis=0)
-    return np.asarray(worse >= level)
+    found = Resampled(naive, drawn, first_best(drawn), np.zeros(0))
+    hopeless = found.pvalues() <= error
+    hopeless[found.best] = False
+    return hopeless

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from veridical._core.errors import InputError
 from veridical._core.numbers import count, percent
-from veridical._core.records import frame
+from veridical._core.records import frame, write_setting
 from veridical._core.text import did_you_mean, listing
 from veridical.evaluation.choices import Choice
 
@@ -64,7 +64,8 @@ def _model_choice(record: Choice) -> str:
     estimators = sorted({o.estimator for o in record.found if o.n_features})
     return (
         f"{count(len(record.found), 'candidate')}: selectors {listing(selectors)}; "
-        f"{record.settings.get('sizes')} features; estimators {listing(estimators)}. "
+        f"{write_setting(record.settings.get('sizes'))} features; "
+        f"estimators {listing(estimators)}. "
         f"Chosen by {record.scoring.full_label}: {record.winner.label}."
     )
 

@@ -215,7 +215,7 @@ class Choice(Record):
         of the winner that each outer training set chose.
     notes : tuple of str
         What is doubtful, in sentences.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
 
     Attributes

@@ -108,7 +108,7 @@ _INNER_FOLDS = 5
 _MOST_FOLDS = 20
 #: Bootstrap draws, and those of a score that only scikit-learn computes.
 _DRAWS, _FEW_DRAWS = 1000, 200
-#: Bootstrap draws that decide which candidates are dropped.
+#: Least number of bootstrap draws that decide which candidates are dropped.
 _DROPPING_DRAWS = 500
 
 
@@ -188,8 +188,9 @@ def choose(
         without fold i, the other folds are left out one by one, and the model without
         folds i and j serves both. Anything that `cv` takes draws new ones.
     drop : float, optional
-        Drop candidates that are worse than the best one in this share of bootstrap
-        draws, such as 0.99, after each fold (BBCD). By default none is dropped.
+        Drop hopeless candidates after each fold (BBCD), so that the truly best one is
+        kept with this probability, such as 0.99. By default none is dropped. No
+        candidate is complete before the last fold, so that Ctrl-C leaves no answer.
     baselines : bool, default=True
         Whether to add every estimator without selection, and the estimator that ignores
         the features.
@@ -323,8 +324,8 @@ class Search:
             return
         if not 0.5 < self.drop < 1:
             raise InputError(
-                f"drop={self.drop!r} must be a share of bootstrap draws above 0.5 and "
-                "below 1, such as 0.99."
+                f"drop={self.drop!r} must be a probability above 0.5 and below 1, such "
+                "as 0.99."
             )
         nested = self.correction == "nested" or self.inner_cv is not None
         if self.store is not None or nested:
@@ -401,13 +402,11 @@ class Search:
         if n_bootstrap is None:
             n_bootstrap = _DRAWS if scores[0].compute is not None else _FEW_DRAWS
         settings = {
-            "selectors": ", ".join(one_line(one.made) for one in candidates.selectors),
-            "estimators": ", ".join(
-                one_line(one.made) for one in candidates.estimators
-            ),
-            "sizes": ", ".join(map(str, candidates.sizes)) or "what selectors keep",
+            "selectors": tuple(one_line(one.made) for one in candidates.selectors),
+            "estimators": tuple(one_line(one.made) for one in candidates.estimators),
+            "sizes": tuple(candidates.sizes) or "what selectors keep",
             "cross-validation": describe_splits(method, table),
-            "scoring": ", ".join(one.label for one in scores),
+            "scoring": tuple(one.label for one in scores),
             "correction": self._describe_correction(nested, n_bootstrap),
             **describe_weights(table),
             **describe_blocks(table),
@@ -541,7 +540,7 @@ class _Work:
             )
 
     def evaluate_and_drop(self, level: float, root: int) -> None:
-        """Evaluate fold by fold; drop candidates that are worse than the best.
+        """Evaluate fold by fold; drop candidates that are not the best.
 
         Rankings are computed for all folds at once. A candidate that was dropped is not
         fitted again.
@@ -664,7 +663,9 @@ class _Work:
         found = {p: self._joined(p, parts[p], orders) for p, some in alive.items()}
         scores = self.row_scores(self.scores[0], places, pooling, found)
         units = units_of(self.table, pooling.rows)
-        hopeless = find_hopeless(scores, units, level, _DROPPING_DRAWS, rng)
+        error = (1.0 - level) / (len(self.splits) - 1)  # over all folds
+        n_draws = max(_DROPPING_DRAWS, math.ceil(1.0 / error))
+        hopeless = find_hopeless(scores, units, error, n_draws, rng)
         for place, is_hopeless in zip(places, hopeless, strict=True):
             if is_hopeless:
                 alive[place.procedure].remove(place.size)
@@ -861,11 +862,18 @@ class _Answer:
             outside = self._scores_outside(
                 winners, score, [[one] for one in work.pooling.parts]
             )
-            value = float(outside.score(np.ones((1, len(units))), [0])[0, 0])
-            rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
-            weights = draw_weights(units, self.n_bootstrap, rng)
-            error = float(np.nanstd(outside.score(weights, [0]), ddof=1))
-            own = replace(own, value=value).at_least(error, value)
+            everything = np.ones((1, len(units)))
+            value = float(outside.score(everything, [0])[0, 0])
+            if isinstance(outside, PartScores):
+                folds = outside.of_parts(everything, [0]).ravel()
+                own = own.of_folds(value, folds, self._test_share())
+            else:
+                rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
+                drawn_outside = outside.score(
+                    draw_weights(units, self.n_bootstrap, rng), [0]
+                )
+                error = float(np.nanstd(drawn_outside, ddof=1))
+                own = replace(own, value=value).at_least(error, value)
         near = nearest_designs(
             table.kind,
             score.name,
@@ -928,13 +936,21 @@ class _Answer:
         work = self.work
         pvalues, wins, errors = drawn.pvalues(), drawn.wins, drawn.standard_errors
         limit = drawn.naive[drawn.best] - errors[drawn.best]
-        sets = [self._sets(one) for one in places]
-        agreed = [self._stability(one) for one in sets]
+        # The estimators of a selector get the same features.
+        chosen = [(work.candidates.owners[o.procedure][0], o.size) for o in places]
+        sets = {
+            key: self._sets(one)
+            for key, one in dict(zip(chosen, places, strict=True)).items()
+        }
+        known = {key: self._stability(own) for key, own in sets.items()}
+        agreed = [known[key] for key in chosen]
+        kept = {
+            key: int(np.median([len(s) for s in own])) if own else None
+            for key, own in sets.items()
+        }
         sizes = [
-            work.candidates.n_features(
-                one, work.table, int(np.median([len(s) for s in own])) if own else None
-            )
-            for one, own in zip(places, sets, strict=True)
+            work.candidates.n_features(one, work.table, kept[key])
+            for one, key in zip(places, chosen, strict=True)
         ]
         # Without selection nothing can vary.
         steady = np.array([1.0 if one is None else one for one in agreed])
@@ -1122,9 +1138,17 @@ class _Answer:
 
     def _shared(self) -> float:
         """Return how much larger than of independent predictions errors are."""
+        return inflate_for_shared_training(self.work.table.n_samples, self._n_train())
+
+    def _n_train(self) -> float:
+        """Return the mean number of samples that a model was trained on."""
         outer = self.work.splits[: len(self.work.pooling.parts)]
-        n_train = float(np.mean([len(np.unique(split.train)) for split in outer]))
-        return inflate_for_shared_training(self.work.table.n_samples, n_train)
+        return float(np.mean([len(np.unique(split.train)) for split in outer]))
+
+    def _test_share(self) -> float:
+        """Return the mean size of a test set over that of a training set."""
+        n_test = np.mean([len(part.rows) for part in self.work.pooling.parts])
+        return float(n_test / self._n_train())
 
     def _outputs(
         self, winners: Sequence[Place], sources: Sequence[Sequence[SplitPart]]

@@ -36,6 +36,8 @@ from veridical.evaluation.records import PredictionCurves
 
 #: Places of the horizontal axis: false-positive rates, and recalls.
 PLACES = tuple(np.linspace(0, 1, 11).round(1).tolist())
+#: Recalls that count as reached, in spite of rounding.
+_REACHED = np.array(PLACES) - 1e-12
 #: Classes; with more there is no confusion matrix.
 MOST_CLASSES = 12
 #: Probabilities are cut to this distance from 0 and 1 before the logit.
@@ -76,8 +78,8 @@ def curves_of(
         return PredictionCurves(classes, matrix)
     n_train, n_test = count_units(splits, table.groups)
     share = float(n_test.mean() / n_train.mean())
-    parts = [
-        (target == 1, value, None if found.weights is None else found.weights[s])
+    rates = [
+        _rates(target == 1, value, None if found.weights is None else found.weights[s])
         for s, (target, value) in enumerate(zip(found.targets, values, strict=True))
         if np.ptp(target) and value is not None
     ]
@@ -93,8 +95,8 @@ def curves_of(
         matrix,
         positive=classes[1],
         places=PLACES,
-        roc=_average([roc_at(*part) for part in parts], share),
-        precision=_average([precision_at(*part) for part in parts], share),
+        roc=_average([_roc(*one) for one in rates], share),
+        precision=_average([_precision(*one) for one in rates], share),
         bins=bins,
         slope=slope,
         intercept=intercept,
@@ -115,9 +117,13 @@ def _rates(
     order = np.argsort(-values, kind="stable")
     ordered, hit = values[order], positive[order]
     ends = np.flatnonzero(np.append(ordered[1:] != ordered[:-1], True))
-    w = np.ones(len(values)) if weights is None else weights[order]
     sums = np.zeros((2, len(ends) + 1))
-    sums[:, 1:] = np.cumsum([w * hit, w * ~hit], axis=1)[:, ends]
+    if weights is None:
+        sums[0, 1:] = np.cumsum(hit)[ends]
+        sums[1, 1:] = ends + 1 - sums[0, 1:]
+    else:
+        w = weights[order]
+        sums[:, 1:] = np.cumsum([w * hit, w * ~hit], axis=1)[:, ends]
     return sums[0], sums[1]
 
 
@@ -125,7 +131,10 @@ def roc_at(
     positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
     """Return the true-positive rates at the false-positive rates of `PLACES`."""
-    found, false = _rates(positive, values, weights)
+    return _roc(*_rates(positive, values, weights))
+
+
+def _roc(found: FloatArray, false: FloatArray) -> FloatArray:
     tpr, fpr = found / max(found[-1], 1e-300), false / max(false[-1], 1e-300)
     # At a vertical step, the top of it.
     last = np.append(fpr[1:] > fpr[:-1], True)
@@ -136,11 +145,14 @@ def precision_at(
     positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None = None
 ) -> FloatArray:
     """Return the precision where the recall first reaches each of `PLACES`."""
-    found, false = _rates(positive, values, weights)
+    return _precision(*_rates(positive, values, weights))
+
+
+def _precision(found: FloatArray, false: FloatArray) -> FloatArray:
     found, false = found[1:], false[1:]
     recall = found / max(found[-1], 1e-300)
     precision = found / np.maximum(found + false, 1e-300)
-    places: IntArray = np.searchsorted(recall, np.array(PLACES) - 1e-12)
+    places: IntArray = np.searchsorted(recall, _REACHED)
     return precision[np.minimum(places, len(recall) - 1)]
 
 
@@ -203,7 +215,8 @@ def _fit_logits(
         mean = expit(X @ beta + offset)
         gradient = X.T @ (w * (truth - mean))
         hessian = X.T @ (X * (w * mean * (1 - mean))[:, None])
-        if np.linalg.cond(hessian) > 1e12:
+        sizes = np.linalg.eigvalsh(hessian)
+        if sizes[0] * 1e12 <= sizes[-1]:  # nearly singular
             return None
         step = np.linalg.solve(hessian, gradient)
         beta = beta + np.clip(step, -5, 5)

@@ -66,10 +66,14 @@ from veridical.learning.many import (
     predict_table,
 )
 from veridical.learning.outcomes import target_of
+from veridical.learning.registry import estimator_name
 from veridical.selection import SELECTORS
 
 #: Numbers in the rankings held at a time; more training sets make a new batch.
 _RANKS_AT_A_TIME = 1 << 24
+#: Share of the features; where no more are selected, they are copied into a table of
+#: their own.
+_FEW_SELECTED = 0.25
 #: Parameters of selectors for the number of features.
 NUMBER_OF_FEATURES = ("n_features_to_select", "k", "max_features")
 
@@ -482,21 +486,28 @@ def _with_selected(
     table: Table,
     rankings: list[list[Ranked | None]],
 ) -> tuple[Table, list[list[Ranked | None]]]:
-    """Read the features that were selected somewhere, if the table is read by blocks.
+    """Take the features that were selected somewhere, where these are few.
 
-    Returns the table with these features, in memory, and rankings of them.
+    Estimators are fitted on small parts of them, which are then near each other in
+    memory; of a table that is read by blocks only these are read.
+
+    Returns the table with these features, and rankings of them.
     """
-    if "features" not in table.__dict__ or not table.is_lazy:
+    if "features" not in table.__dict__:
         return table, rankings
-    if not all(one.selects for one in procedures):
-        return table.replace(features=table.features.load()), rankings
+    if not all(one.selects and not is_pairwise(one.estimator) for one in procedures):
+        if table.is_lazy:
+            table = table.replace(features=table.features.load())
+        return table, rankings
     leading = [
         [None if r is None else r.order[: max(one.sizes, default=None)] for r in ranked]
         for one, ranked in zip(procedures, rankings, strict=True)
     ]
     orders = [order for own in leading for order in own if order is not None]
     columns = np.unique(np.concatenate(orders)) if orders else np.arange(1)
-    part = table.permute(columns)
+    if not table.is_lazy and len(columns) > _FEW_SELECTED * table.n_features:
+        return table, rankings
+    part = table.permute(columns) if table.is_lazy else table.take_columns(columns)
     used = [
         [
             None
@@ -525,8 +536,8 @@ def common_target(estimators: Sequence[Any]) -> Kind | None:
     if len(found) > 1:
         (a, first), (b, second), *_ = found.items()
         raise InputError(
-            f"{type(first).__name__} learns {TARGET_NAMES[a]}, but "
-            f"{type(second).__name__} learns {TARGET_NAMES[b]}; use estimators for "
+            f"{estimator_name(first)} learns {TARGET_NAMES[a]}, but "
+            f"{estimator_name(second)} learns {TARGET_NAMES[b]}; use estimators for "
             "one kind of target."
         )
     return next(iter(found), None)
@@ -1035,13 +1046,13 @@ def _predict_splits(
             for split, some, ranks in zip(splits, procedures, rankings, strict=True)
         ]
     found: list[list[Any]] = [[None] * len(some) for some in procedures]
-    requests: dict[Any, _Request] = {}
+    requests: dict[Any, _PredictionPlan] = {}
     for s, (some, ranks) in enumerate(zip(procedures, rankings, strict=True)):
         for p, (procedure, ranked) in enumerate(zip(some, ranks, strict=True)):
             order, sizes = _order_and_sizes(procedure, ranked)
             key = (id(procedure.estimator), sizes, order is None)
             one = requests.setdefault(
-                key, _Request(procedure.estimator, sizes, procedure.responses)
+                key, _PredictionPlan(procedure.estimator, sizes, procedure.responses)
             )
             one.add(s, order, place=p)
     for one in requests.values():
@@ -1055,7 +1066,7 @@ def _predict_splits(
 
 
 @dataclass(eq=False)
-class _Request:
+class _PredictionPlan:
     """Splits and subsets on which one estimator predicts, each of them once."""
 
     estimator: Any

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import betaincinv, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import choose_interval, default_interval
-from veridical.kernels.statistics import wilson_bounds
+from veridical.kernels.statistics import clopper_pearson_bounds, wilson_bounds
 
 Bounds = tuple[float, float]
 
@@ -121,9 +121,7 @@ def clopper_pearson(share: float, n: int, confidence: float = 0.95) -> Bounds:
     """
     tail = (1 - _check_confidence(confidence)) / 2
     hits = round(share * n)
-    low = float(betaincinv(hits, n - hits + 1, tail)) if hits else 0.0
-    high = float(betaincinv(hits + 1, n - hits, 1 - tail)) if hits < n else 1.0
-    return low, high
+    return clopper_pearson_bounds(hits, n - hits, tail)
 
 
 def corrected_t(
@@ -260,7 +258,7 @@ def intervals_of(estimate: Estimate) -> dict[str, Bounds]:
 
     The nested one is computed only if its result is there: it takes thousands of fits.
     """
-    lead = choose_interval(estimate)
+    lead = choose_interval(estimate.assumes, len(estimate.scores), estimate.nested)
     found = {}
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and not (estimate.nested and estimate.nested.ready):

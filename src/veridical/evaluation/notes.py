@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +43,6 @@ LACKING: dict[Any, str] = {
 }
 #: Samples of a test set; the mean of R² over smaller ones is lower than it should be.
 _SMALL_TEST_SET = 20
-#: End of a note about an estimator that ignores the features.
-_UNLEARNED = "nothing was learned."
 
 
 def on_splits(
@@ -295,15 +293,14 @@ def on_small_test_sets(splits: Sequence[Split], scoring: ScoreInfo) -> list[str]
     ]
 
 
-def is_doubt(note: str) -> bool:
-    """Return whether a note doubts the estimate, not the quality of the estimator.
+class PredictionNotes(NamedTuple):
+    """Notes on predictions.
 
-    Examples
-    --------
-    >>> is_doubt("Every prediction is 'x', the most frequent: nothing was learned.")
-    False
+    ``doubts`` are about the estimate, ``others`` about the quality of the estimator.
     """
-    return not note.endswith(_UNLEARNED)
+
+    doubts: list[str]
+    others: list[str]
 
 
 def on_predictions(
@@ -311,50 +308,51 @@ def on_predictions(
     table: Table,
     splits: Sequence[Split],
     predicted: Sequence[IntArray],
-) -> list[str]:
+) -> PredictionNotes:
     """Note estimators that ignore the features or memorise the training samples."""
     if isinstance(method, Resubstitution):
         right = bool((predicted[0] == table.y[splits[0].test]).all())
         memory = " Here it has memorised them, so 100 % says nothing." * right
-        return [
-            f"Resubstitution tests on the training samples; it is optimistic.{memory}"
-        ]
-    note = _majority(method, table, splits, predicted)
-    return [note] if note else []
+        said = "Resubstitution tests on the training samples; it is optimistic."
+        return PredictionNotes([f"{said}{memory}"], [])
+    return _on_majority(method, table, splits, predicted)
 
 
-def _majority(
+def _on_majority(
     method: Method, table: Table, splits: Sequence[Split], predicted: Any
-) -> str:
+) -> PredictionNotes:
     """Note an estimator that always predicts the majority class of its training set."""
     counts = class_counts(splits, table.y, table.n_classes)
     most = counts.max(axis=1)
     named = set()
     for s, codes in enumerate(predicted):
         if codes[0] < 0 or counts[s, codes[0]] < most[s] or codes.min() != codes.max():
-            return ""
+            return PredictionNotes([], [])
         named.add(int(codes[0]))
     sizes = np.sort(np.bincount(table.y))[::-1]
     ten = f"{advise('CrossValidation(10)', '10')}, which is stratified"
     if isinstance(method, LeaveOut) and sizes[0] - sizes[1] <= method.k:
-        return (
+        doubt = (
             "The estimator predicts the most frequent class of its training samples, "
             "and leaving samples of a class out makes another class more frequent. So "
             f"{method.describe()} is wrong about nearly all of them; the estimator is "
             f"right about {percent(sizes[0] / sizes.sum())} of new samples. Use {ten}."
         )
+        return PredictionNotes([doubt], [])
     if len(named) > 1:
-        return (
+        doubt = (
             "The estimator predicts the most frequent class of its training samples, "
             "and which that is depends on the split: test sets have fewer samples of "
             "the class that training sets have more of, so the estimate is too low. "
             f"Use {ten}."
         )
+        return PredictionNotes([doubt], [])
     tested = table.y[np.concatenate([split.test for split in splits])]
     if tested.min() == tested.max():  # one class alone says nothing about the estimator
-        return ""
+        return PredictionNotes([], [])
     name = show(table.classes[named.pop()])
-    return f"Every prediction is {name}, the most frequent class: {_UNLEARNED}"
+    said = f"Every prediction is {name}, the most frequent class: nothing was learned."
+    return PredictionNotes([], [said])
 
 
 def on_bootstrap(

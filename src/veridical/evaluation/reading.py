@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from sklearn.pipeline import Pipeline
@@ -18,13 +17,11 @@ from veridical._core.types import BatchLike, CovariatesLike
 from veridical.evaluation.engine import common_target, selecting_step
 from veridical.learning import (
     DEFAULT_ESTIMATORS,
-    ESTIMATORS,
     estimators_for,
     make_estimator,
 )
 from veridical.learning.outcomes import target_of
-from veridical.learning.registry import ESTIMATOR_NAMES
-from veridical.learning.tabular import TabularModel
+from veridical.learning.registry import ESTIMATOR_NAMES, estimator_name
 from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
@@ -238,19 +235,7 @@ def name_of(given: Any) -> str:
         return name_of(shown_as)
     if type(given) is Pipeline:
         return ", then ".join(name_of(step) for _, step in given.steps)
-    alike = {text: name for kind, text, name in _registered() if kind is type(given)}
-    if alike and (registered := alike.get(one_line(given))):
-        return registered
-    if isinstance(given, TabularModel):
-        return name_of(given.estimator)
-    return type(given).__name__
-
-
-@cache
-def _registered() -> tuple[tuple[type, str, str], ...]:
-    """Return the class, the parameters and the name of every registered estimator."""
-    made = [(make(), _NAMES[name]) for name, make in ESTIMATORS.items()]
-    return tuple((type(one), one_line(one), name) for one, name in made)
+    return estimator_name(given)
 
 
 def label_of(given: Any) -> str:

@@ -41,11 +41,14 @@ class Coverage(NamedTuple):
         the user's.
     conditions : str
         How it was measured, in words.
+    reached : float
+        The share that nine of ten of these designs reach; a claim rests on it.
     """
 
     low: float
     high: float
     conditions: str
+    reached: float = math.nan
 
 
 def _share(share: float, n: int) -> Interval:
@@ -149,7 +152,7 @@ class Estimate(Record):
     details : mapping of str to float
         Intermediate results of the method.
     notes : tuple of str
-        What is doubtful about this estimate, in sentences.
+        What is doubtful about this estimate or its estimator, in sentences.
     test_share : float
         Size of a test set over the size of a training set.
     nested : object or None
@@ -179,8 +182,11 @@ class Estimate(Record):
         predictions are no classes, and for the bootstrap.
     data : DataSummary or None
         The data; None where X is not a table but, say, a list of texts.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
+    is_doubtful : bool
+        Whether a note doubts the estimate itself, and not the estimator; by default,
+        whether there are notes.
 
     Attributes
     ----------
@@ -215,6 +221,7 @@ class Estimate(Record):
     n_units: int = 0
     n_effective: float = 0.0
     class_predictions: PredictionCurves | None = None
+    is_doubtful: bool = None  # type: ignore[assignment]
     intervals: Mapping[str, tuple[float, float]] = field(init=False)
 
     @property
@@ -225,6 +232,8 @@ class Estimate(Record):
     def __post_init__(self) -> None:
         if self.scoring.name != self.metric:
             self._store(scoring=info_by_name(self.metric, self.score_range))
+        if self.is_doubtful is None:
+            self._store(is_doubtful=bool(self.notes))
         room = import_module("veridical.evaluation.intervals")
         self._store(intervals=room.intervals_of(self))
         super().__post_init__()
@@ -336,7 +345,7 @@ class Estimates(Record):
     truth : Estimate or None
         On a source: the accuracy of the classifier built on all samples, measured on
         many new ones.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     """
 
@@ -492,7 +501,7 @@ class Selection(Record):
         The exponent chosen in each fold.
     notes : tuple of str
         What a reader must know, in sentences.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     interval : str
         Kind of the interval of `accuracy`: the one whose measured coverage is closest
@@ -517,6 +526,9 @@ class Selection(Record):
     class_predictions : PredictionCurves or None
         Confusion matrix, ROC and precision–recall curves and calibration of the whole
         procedure; None where predictions are no classes.
+    is_validated : bool
+        Whether the test samples come from elsewhere (`Validation`): then features were
+        selected once, on the training samples, and there are no folds.
     """
 
     data: DataSummary
@@ -544,6 +556,7 @@ class Selection(Record):
     scores: tuple[ScoreResult, ...] = ()
     size_scores: tuple[Interval, ...] = ()
     class_predictions: PredictionCurves | None = None
+    is_validated: bool = False
 
     @property
     def scoring(self) -> ScoreInfo:
@@ -814,7 +827,7 @@ class Correction(Record):
         The model whose probabilities may be believed; None where there is none.
     verdict : str
         What follows from it, in a few sentences.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Everything else a reader needs to repeat the run.
     """
 

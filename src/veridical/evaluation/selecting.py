@@ -237,7 +237,8 @@ def select(
     situation = Situation.from_summary(summary, len(ranked.order), estimator, np.nan)
     if table.kind == "classes":
         predicted = [codes[-1] for codes in found.predictions]
-        remarks += notes.on_predictions(method, table, splits, predicted)
+        said = notes.on_predictions(method, table, splits, predicted)
+        remarks += [*said.doubts, *said.others]
         estimate = accuracy_of_hits(
             method,
             splits,
@@ -247,8 +248,12 @@ def select(
             table=table,
         )
     else:
-        estimate = estimate_of_score(method, splits, found, scores[0], table)
-    scored, size_scores, more = _score(method, splits, found, scores, table, estimate)
+        estimate = estimate_of_score(
+            method, splits, found, scores[0], table, situation=situation
+        )
+    scored, size_scores, more = _score(
+        method, splits, found, scores, table, estimate, situation
+    )
     remarks += more
     return Selection(
         data=summary,
@@ -272,13 +277,14 @@ def select(
         class_predictions=curves_of(found, splits, table),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
+        is_validated=isinstance(method, Validation),
         settings={
             "selector": one_line(chosen),
             "estimator": one_line(learner),
             "cross-validation": describe_splits(method, table),
             **describe_weights(table),
             **describe_blocks(table),
-            **({"scoring": ", ".join(_labels(scored))} if scored else {}),
+            **({"scoring": tuple(_labels(scored))} if scored else {}),
             **_say_estimate(selecting_step(fitted)),
             "random_state": root,
             "table sha256": table.sha256(),
@@ -312,6 +318,7 @@ def _score(
     scores: Sequence[Score],
     table: Table,
     accuracy: Estimate,
+    situation: Situation,
 ) -> tuple[tuple[ScoreResult, ...], tuple[Interval, ...], list[str]]:
     """Compute all scores, the leading one at every size, and notes on them.
 
@@ -326,7 +333,9 @@ def _score(
             info, one = describe_score(score, table, "pooled"), accuracy
         else:
             warn_once(found.scored(score).warned)
-            one = estimate_of_score(method, splits, found, score, table)
+            one = estimate_of_score(
+                method, splits, found, score, table, situation=situation
+            )
             info = one.scoring
             if np.isnan(one.value):
                 raise InputError(
@@ -348,9 +357,7 @@ def _score(
         return tuple(results), (), remarks
     by_size = []
     for k in range(len(found.predictions[0]) - 1):
-        one = estimate_of_score(
-            method, splits, found, scores[0], table, size=k, with_coverage=False
-        )
+        one = estimate_of_score(method, splits, found, scores[0], table, size=k)
         by_size.append(Interval(one.value, *_bounds(one)))
     return tuple(results), (*by_size, results[0].score), remarks
 

@@ -147,5 +147,7 @@ def describe_weights(table: Table) -> dict[str, Setting]:
     """Say in the settings of a record that samples are weighted, where they are."""
     if table.weights is None:
         return {}
-    low, high = float(table.weights.min()), float(table.weights.max())
-    return {"sample weights": f"{low:g} to {high:g}"}
+    return {
+        "smallest sample weight": float(table.weights.min()),
+        "largest sample weight": float(table.weights.max()),
+    }

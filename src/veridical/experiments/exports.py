@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from veridical._core.canonical import canonical as canonical_json
+from veridical._core.csv_text import csv_line
 from veridical._core.errors import InputError
 from veridical.experiments.keys import StoredKeys, recipe_digest
 from veridical.experiments.store import Store, StoredAttempt
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 _BATCH = 20_000
 # Suffixes of other formats, which are refused instead of written as CSV.
 _OTHER_KINDS = {".xlsx", ".xls", ".ods", ".feather", ".h5", ".hdf", ".pkl", ".sqlite"}
-# First characters that make a spreadsheet read a text as a formula.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 FlatRecord = dict[str, Any]
 
@@ -195,40 +194,11 @@ def _common(types: set[type]) -> type:
 # -- from records to files -----------------------------------------------------------
 
 
-def _field(value: Any) -> str:
-    """Write a value for CSV so that a spreadsheet does not read it as a formula.
-
-    The csv module does not quote a single carriage return, which readers take as the
-    end of a line.
-
-    >>> _field("=1+1"), _field("-5"), _field(-5), _field("a=b"), _field("a, b")
-    ("'=1+1", '-5', '-5', 'a=b', '"a, b"')
-    """
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return repr(value)
-    if value.startswith(_FORMULA) and not _is_number(value):
-        value = f"'{value}"
-    if any(sign in value for sign in ',"\r\n'):
-        return '"' + value.replace('"', '""') + '"'
-    return value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _write_csv(
     records: Iterator[FlatRecord], columns: Mapping[str, type], path: Path
 ) -> int:
-    rows = ([_field(record.get(name)) for name in columns] for record in records)
-    lines = (",".join(row) + "\n" for row in rows)
-    return _write_texts(lines, path, start=",".join(map(_field, columns)) + "\n")
+    lines = (csv_line(record.get(name) for name in columns) for record in records)
+    return _write_texts(lines, path, start=csv_line(columns))
 
 
 def _write_json_lines(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.special import stdtrit
+from numpy.typing import ArrayLike
+from scipy.special import stdtr, stdtrit
+from scipy.stats import hypergeom, rankdata
 
 from veridical._core.arrays import FloatArray
 from veridical._core.defaults import CONFIDENCE
@@ -98,7 +100,7 @@ class StudyReport(Record):
         The numbers behind them.
     notes : tuple of str
         Sentences that a reader needs to understand the numbers.
-    settings : mapping of str to str or number
+    settings : mapping of str to str, number, tuple or mapping
         Settings of the study.
 
     Attributes
@@ -191,10 +193,111 @@ class Mean(NamedTuple):
             width = float(stdtrit(self.df, (1 + CONFIDENCE) / 2) * self.error)
         return Interval(self.value, self.value - width, self.value + width)
 
+    def pvalue_below(self) -> float:
+        """Compute the p-value of the one-sided t-test that it is below 0.
+
+        It is 1 where nothing varies, because nothing is shown then.
+        """
+        if not self.error > 0:
+            return 1.0
+        return float(stdtr(self.df, self.value / self.error))
+
     def words(self, signed: bool = True, noun: str = "run") -> str:
         """Write the mean with unit, interval and n; signed for differences."""
         text = with_range(*self.interval, signed=signed)
         return f"{text} {'points' if signed else '%'}, {count(self.n, noun)}"
+
+
+def fit_slope(x: ArrayLike, y: ArrayLike, groups: ArrayLike | None = None) -> Mean:
+    """Fit y by a line in x, by least squares; return the slope with its standard error.
+
+    Parameters
+    ----------
+    x, y : array-like of shape (n,)
+        Values.
+    groups : array-like of shape (n,), optional
+        Each of these groups has a level of its own, and all have the same slope.
+
+    Returns
+    -------
+    Mean
+        The slope; its degrees of freedom are n minus the number of levels minus 1.
+        The slope is NaN where x does not vary within groups, or there are too few
+        values.
+
+    Examples
+    --------
+    >>> from veridical.experiments import fit_slope
+    >>> fit_slope([0.0, 1, 2, 3], [0.0, 2, 1, 3]).value
+    0.8
+    """
+    x, y = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    level = np.zeros(x.size, dtype=np.intp)
+    if groups is not None:
+        level = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(level)
+    x = x - (np.bincount(level, x) / sizes)[level]
+    y = y - (np.bincount(level, y) / sizes)[level]
+    df, spread = x.size - sizes.size - 1, float(x @ x)
+    if df < 1 or spread == 0:
+        return Mean(np.nan, np.nan, max(df, 0), x.size)
+    slope = float(x @ y) / spread
+    rest = y - slope * x
+    return Mean(slope, float(np.sqrt(rest @ rest / df / spread)), df, x.size)
+
+
+def rank_correlation(x: ArrayLike, y: ArrayLike) -> Interval:
+    """Return Spearman's correlation with the 95 % interval of Fisher's transformation.
+
+    The variance of the transformed correlation is 1.06 / (n - 3) [1]_; up to three
+    values say nothing, and the interval is that of all correlations.
+
+    References
+    ----------
+    .. [1] E. C. Fieller, H. O. Hartley and E. S. Pearson, "Tests for rank correlation
+       coefficients", Biometrika 44 (1957).
+
+    Examples
+    --------
+    >>> from veridical.experiments import rank_correlation
+    >>> found = rank_correlation(range(8), [1, 0, 2, 3, 5, 4, 6, 7])
+    >>> [round(bound, 3) for bound in found]
+    [0.952, 0.742, 0.992]
+    """
+    ranks = rankdata(x), rankdata(y)
+    rho, n = float(np.corrcoef(*ranks)[0, 1]), ranks[0].size
+    if n <= 3:
+        return Interval(rho, -1.0, 1.0)
+    half = 1.96 * np.sqrt(1.06 / (n - 3))
+    z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
+    return Interval(rho, float(np.tanh(z - half)), float(np.tanh(z + half)))
+
+
+def fisher_pvalue(counts: Any) -> Any:
+    """Compute the p-value of Fisher's exact test that the first row has a larger share.
+
+    Parameters
+    ----------
+    counts : int array of shape (..., 2, 2)
+        Counts of two rows in two columns; leading axes count tests. The share is that
+        of the first column.
+
+    Returns
+    -------
+    float, or array of shape (...)
+        One-sided.
+
+    Examples
+    --------
+    >>> from veridical.experiments import fisher_pvalue
+    >>> round(fisher_pvalue([[3, 0], [0, 3]]), 6)  # one table of the 20 with these sums
+    0.05
+    """
+    given = np.asarray(counts, dtype=np.int64)
+    hits, rows, columns = given[..., 0, 0], given.sum(axis=-1), given.sum(axis=-2)
+    n = rows.sum(axis=-1)
+    found = hypergeom.sf(hits - 1, n, rows[..., 0], columns[..., 0])
+    return found if np.ndim(found) else float(found)
 
 
 def average_means(means: Iterable[Mean]) -> Mean:

@@ -168,7 +168,7 @@ class PaperStudy(ABC):
             found = self.findings(opened.frame(only=keys))
         given = spec.model_dump(mode="json")
         settings = {
-            "cells": str(plan.counts),
+            "cells": plan.counts.as_dict(),
             **{key: _setting(value) for key, value in given.items()},
             **found.settings,
             # The key of a cell is a hash of everything it depends on, the data
@@ -195,5 +195,10 @@ class PaperStudy(ABC):
 
 
 def _setting(value: Any) -> Setting:
-    """Keep numbers and texts of a specification, and write anything else as text."""
-    return value if isinstance(value, (str, int, float)) else str(value)
+    """Keep numbers, texts and lists of them; write anything else as text."""
+    if isinstance(value, list) and all(isinstance(one, _VALUES) for one in value):
+        return tuple(value)
+    return value if isinstance(value, _VALUES) else str(value)
+
+
+_VALUES = (str, int, float)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,10 @@ class Counts:
     def pending(self) -> int:
         """Number of cells that have not been tried."""
         return self.planned - self.ok - self.failed
+
+    def as_dict(self) -> dict[str, int]:
+        """Return the numbers by name."""
+        return {**asdict(self), "pending": self.pending}
 
     def __str__(self) -> str:
         return (

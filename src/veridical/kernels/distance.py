@@ -148,6 +148,88 @@ def scale_samples(
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
+def sum_pairs_by_tiles(
+    Z: QuickArray,
+    rows: IntArray,
+    factor: QuickArray,
+    minus_two: float,
+    D: QuickArray,
+) -> float:
+    """Fill D with ``Σ factor |Z[rows[i]] - Z[rows[j]]|``, and return the largest Σ |z|.
+
+    Values of a tile of features are multiplied by their factors first, and stay in the
+    second-level cache while all pairs are summed. The rounding error of a value is then
+    three halves of a unit in its last place.
+
+    Parameters
+    ----------
+    Z : array of shape (n, q)
+        All samples, from `scale_samples`.
+    rows : int array of shape (m,)
+        The samples to compare.
+    factor : array of shape (q,)
+        A factor for each feature, in the precision of Z.
+    minus_two : float
+        −2 in this precision.
+    D : array of shape (m, m)
+        The result.
+    """
+    m, p = rows.size, Z.shape[1]
+    zero = minus_two - minus_two  # in the precision of Z
+    scaled = np.empty((m, TILE), dtype=Z.dtype)
+    sums, sizes = np.zeros(m), np.zeros(m)
+    total = np.zeros((-(-m // ROWS), m + 1, ROWS))  # there may be no second j
+    for f in range(0, p, TILE):
+        width = min(TILE, p - f)
+        for i in range(m):
+            x, w, z = (
+                Z[rows[i], f : f + width],
+                factor[f : f + width],
+                scaled[i, :width],
+            )
+            for t in range(width):
+                z[t] = x[t] * w[t]
+            part, size = 0.0, 0.0
+            for t in range(width):
+                part += z[t]
+                size += abs(z[t])
+            sums[i] += part
+            sizes[i] += size
+        for first in range(0, m, ROWS):
+            a, b = scaled[first, :width], scaled[min(first + 1, m - 1), :width]
+            c = scaled[min(first + 2, m - 1), :width]
+            d = scaled[min(first + 3, m - 1), :width]
+            out = total[first // ROWS]
+            for j in range(first + 1, m, 2):
+                y, z = scaled[j, :width], scaled[min(j + 1, m - 1), :width]
+                ay = by = cy = dy = zero
+                az = bz = cz = dz = zero
+                for t in range(z.size):
+                    ay += minus_two * (a[t] if a[t] < y[t] else y[t])
+                    by += minus_two * (b[t] if b[t] < y[t] else y[t])
+                    cy += minus_two * (c[t] if c[t] < y[t] else y[t])
+                    dy += minus_two * (d[t] if d[t] < y[t] else y[t])
+                    az += minus_two * (a[t] if a[t] < z[t] else z[t])
+                    bz += minus_two * (b[t] if b[t] < z[t] else z[t])
+                    cz += minus_two * (c[t] if c[t] < z[t] else z[t])
+                    dz += minus_two * (d[t] if d[t] < z[t] else z[t])
+                out[j, 0] += ay
+                out[j, 1] += by
+                out[j, 2] += cy
+                out[j, 3] += dy
+                out[j + 1, 0] += az
+                out[j + 1, 1] += bz
+                out[j + 1, 2] += cz
+                out[j + 1, 3] += dz
+    for i in range(m):
+        D[i, i] = 0.0
+        for j in range(i + 1, m):
+            D[i, j] = sums[i] + sums[j] + total[i // ROWS, j, i % ROWS]
+            D[j, i] = D[i, j]
+    return sizes.max()
+
+
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def _sum_pairs(
     Z: QuickArray,
     sums: FloatArray,

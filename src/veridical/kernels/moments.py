@@ -406,3 +406,107 @@ def _stored(X: Any, lo: int, hi: int) -> tuple[FloatArray, IntArray, IntArray]:
         rows = np.tile(np.arange(n), hi - lo)
         return column_block(X, lo, hi).ravel(), rows, np.arange(0, n * (hi - lo) + 1, n)
     return stored_values(X, lo, hi)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def fill_quick_ratios(
+    squares: FloatArray,
+    sums: FloatArray,
+    all_squares: FloatArray,
+    all_sums: FloatArray,
+    values: FloatArray,
+    y: IntArray,
+    row_weight: FloatArray,
+    firsts: IntArray,
+    seconds: IntArray,
+    neither: NDArray[np.bool_],
+    weight: FloatArray,
+    least_share: float,
+    lo: int,
+    out: FloatArray,
+) -> None:
+    """Fill F ratios of a block of features, NaN where digits were lost.
+
+    Parameters
+    ----------
+    squares, sums : arrays of shape (H, B) and (K, H, B)
+        Σ x² and Σ x of each class over the rows of some sets.
+    all_squares, all_sums : arrays of shape (B,) and (K, B)
+        The same over all rows.
+    values : array of shape (n, B)
+        x.
+    y, row_weight : arrays of shape (n,)
+        Class and weight of each row.
+    firsts, seconds : int arrays of shape (H,)
+        These sets, and for each the one whose sums are those of all rows minus its own,
+        or −1.
+    neither : array of shape (H, n)
+        The rows that are in neither of the two.
+    weight : array of shape (S, K)
+        Weight of each class in each set.
+    least_share : float
+        Least sum of squares within classes, as a share of those that it is the
+        difference of.
+    lo : int
+        The first feature of the block.
+    out : array of shape (S, p)
+        The result, of which ``lo:lo + B`` are filled.
+    """
+    n_classes, width = sums.shape[0], values.shape[1]
+    total, between = np.empty(width), np.empty(width)
+    rest, rest_squares = np.empty((n_classes, 1, width)), np.empty(width)
+    for h in range(firsts.size):
+        s = firsts[h]
+        _fill_quick_ratio(
+            squares[h], sums, h, squares[h], weight[s], least_share, total, between,
+            out[s, lo : lo + width],
+        )  # fmt: skip
+        s = seconds[h]
+        if s < 0:
+            continue
+        for j in range(width):
+            rest_squares[j] = all_squares[j] - squares[h, j]
+        for k in range(n_classes):
+            own, left, every = sums[k, h], rest[k, 0], all_sums[k]
+            for j in range(width):
+                left[j] = every[j] - own[j]
+        for i in range(y.size):
+            if neither[h, i]:
+                x, w, own = values[i], row_weight[i], rest[y[i], 0]
+                for j in range(width):
+                    own[j] -= w * x[j]
+                    rest_squares[j] -= w * x[j] * x[j]
+        _fill_quick_ratio(
+            rest_squares, rest, 0, all_squares, weight[s], least_share, total, between,
+            out[s, lo : lo + width],
+        )  # fmt: skip
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _fill_quick_ratio(
+    squares: FloatArray,
+    sums: FloatArray,
+    h: int,
+    minuend: FloatArray,
+    weight: FloatArray,
+    least_share: float,
+    total: FloatArray,
+    between: FloatArray,
+    out: FloatArray,
+) -> None:
+    """Fill `out` with F ratios in one set; squares are differences from `minuend`."""
+    n, present = weight.sum(), 0
+    total[:] = 0.0
+    between[:] = 0.0
+    for k in range(weight.size):
+        if weight[k] > 0:
+            present += 1
+            own, share = sums[k, h], 1.0 / weight[k]
+            for j in range(total.size):
+                total[j] += own[j]
+                between[j] += own[j] * own[j] * share
+    degrees = (n - present) / (present - 1)
+    for j in range(total.size):
+        within = squares[j] - between[j]
+        ratio = (between[j] - total[j] * total[j] / n) / within * degrees
+        out[j] = ratio if within >= least_share * minuend[j] else np.nan

@@ -122,3 +122,57 @@ def first_by_score(
         near = few[some >= least - slack]
         few = near if near.size <= 2 * n_first + 30 else few
     return few[order_by_score(scores[few], rtol=rtol, atol=atol)][:n_first]
+
+
+def near_first(
+    scores: FloatArray, n_first: int, *, rtol: float, atol: float | FloatArray
+) -> tuple[IntArray, bool]:
+    """Return the features that could be among the first, whatever the errors are.
+
+    Parameters
+    ----------
+    scores : array of shape (n_features,)
+        Larger is better, −infinity where undefined.
+    n_first : int
+        How many features lead; those whose score is not above `NO_SCORE` do not.
+    rtol : float
+        Bound on the relative error of a score.
+    atol : float or array of shape (n_features,)
+        Bound on its absolute error, far above the difference of tied scores.
+
+    Returns
+    -------
+    near : int array
+        The features, ascending.
+    is_clear : bool
+        Whether they are the first ones, and errors cannot change their order.
+
+    Examples
+    --------
+    >>> scores = np.array([0.0, 2.0, 5.0, 3.0, 2.001])
+    >>> near_first(scores, 2, rtol=0.0, atol=1e-9)
+    (array([2, 3]), True)
+    >>> near_first(scores, 3, rtol=0.0, atol=1e-2)
+    (array([1, 2, 3, 4]), False)
+    """
+    own: FloatArray | None = atol if isinstance(atol, np.ndarray) else None
+    low, high = (scores, scores) if own is None else (scores - own, scores + own)
+    same = 0.0 if isinstance(atol, np.ndarray) else atol  # for all scores
+    least = NO_SCORE
+    if n_first < scores.size:
+        # What a relative error adds does not change the order.
+        last = scores.size - n_first
+        lowest = float(np.partition(low, last)[last])
+        if np.isfinite(lowest):
+            least = max(least, lowest - same - 2 * rtol * abs(lowest))
+    near = np.flatnonzero(high >= least - same - 2 * rtol * abs(least))
+    order = near[np.argsort(-scores[near])]
+    ranked = scores[order]
+    slack = rtol * np.abs(ranked) + (same if own is None else own[order])
+    # Equal infinite scores have no difference.
+    with np.errstate(invalid="ignore"):
+        apart = ranked[:-1] - ranked[1:] > slack[:-1] + slack[1:]
+    is_clear = (
+        near.size <= n_first and apart.all() and (ranked > NO_SCORE + slack).all()
+    )
+    return near, bool(is_clear)

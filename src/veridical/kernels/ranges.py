@@ -10,6 +10,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ from veridical._core.compiling import njit
 #: Least values tried for all sets at once; the sets left are searched one by one.
 MAX_VALUES = 16
 CHUNK = 64  # rows compared in one loop
+SPREADS = 16  # features whose ranges are written together
 
 
 @njit(cache=True, nogil=True)
@@ -107,3 +110,93 @@ def block_ranges(
         _lows(y, present, high[j], lanes)
         for s in range(high.shape[1]):
             high[j, s] = -high[j, s]
+
+
+@njit(cache=True, nogil=True)
+def _keep_least(
+    x: FloatArray, sign: float, values: FloatArray, rows: NDArray[np.int32]
+) -> None:
+    """Keep the least values of ``sign * x``, ascending, and their rows."""
+    kept = 0
+    for i in range(x.size):
+        v = sign * x[i]
+        if kept == values.size and v >= values[kept - 1]:
+            continue
+        at = min(kept, values.size - 1)
+        while at > 0 and values[at - 1] > v:
+            values[at], rows[at] = values[at - 1], rows[at - 1]
+            at -= 1
+        values[at], rows[at] = v, i
+        kept = min(kept + 1, values.size)
+
+
+@njit(cache=True, nogil=True)
+def block_extremes(
+    columns: FloatArray, values: FloatArray, rows: NDArray[np.int32]
+) -> None:
+    """Fill the least values of each feature and of its negative, and their rows.
+
+    Parameters
+    ----------
+    columns : array of shape (B, n)
+        Complete features.
+    values, rows : arrays of shape (B, 2, M)
+        The result; M is at most n.
+    """
+    for j in range(columns.shape[0]):
+        _keep_least(columns[j], 1.0, values[j, 0], rows[j, 0])
+        _keep_least(columns[j], -1.0, values[j, 1], rows[j, 1])
+
+
+@njit(cache=True, nogil=True)
+def fill_spreads(
+    values: FloatArray,
+    rows: NDArray[np.int32],
+    X: Any,
+    present: NDArray[np.bool_],
+    lo: int,
+    hi: int,
+    out: FloatArray,
+) -> None:
+    """Fill the range of some features in each set: largest minus least value.
+
+    Parameters
+    ----------
+    values, rows : arrays of shape (p, 2, M)
+        From `block_extremes`.
+    X : array of shape (n, p)
+        All features, for the sets that hold none of these values.
+    present : array of shape (n, S)
+        Whether row i occurs in set s.
+    lo, hi : int
+        The first feature, and the first one after the last.
+    out : array of shape (S, p)
+        The result, of which the columns ``lo:hi`` are filled.
+    """
+    n_sets = present.shape[1]
+    least, spread = np.empty(n_sets), np.empty((SPREADS, n_sets))
+    for first in range(lo, hi, SPREADS):
+        size = min(SPREADS, hi - first)
+        for f in range(size):
+            j, total = first + f, spread[f]
+            total[:] = 0.0
+            for side in range(2):
+                least[:] = np.inf
+                for r in range(values.shape[2] - 1, -1, -1):
+                    v, here = values[j, side, r], present[rows[j, side, r]]
+                    for s in range(n_sets):
+                        least[s] = v if here[s] else least[s]
+                for s in range(n_sets):
+                    if least[s] == np.inf:
+                        for i in range(present.shape[0]):
+                            v = (
+                                np.float64(X[i, j])
+                                if side == 0
+                                else -np.float64(X[i, j])
+                            )
+                            if present[i, s] and v < least[s]:
+                                least[s] = v
+                    total[s] -= least[s]
+        for s in range(n_sets):
+            for f in range(size):
+                out[s, first + f] = spread[f, s]

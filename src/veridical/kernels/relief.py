@@ -102,7 +102,7 @@ class Neighbourhood(NamedTuple):
     tick: Callable[[], None] | None = None
 
 
-class _Candidates(NamedTuple):
+class _NearSamples(NamedTuple):
     """Work arrays for some samples: index, distance, number of copies."""
 
     sample: IntArray
@@ -120,7 +120,7 @@ def _exact(samples: Samples, i: int, j: int) -> float:
 
 @njit(cache=True, nogil=True)
 def _nearest_and_kth(
-    candidates: _Candidates, n: int, k: float, best: _Candidates
+    candidates: _NearSamples, n: int, k: float, best: _NearSamples
 ) -> tuple[float, float]:
     """Return the least distance of n samples, and that within which they weigh k."""
     near, kept_weight = best.distance, best.weight
@@ -175,7 +175,7 @@ def _collect_within(
     hi: int,
     own: int,
     cutoff: float,
-    candidates: _Candidates,
+    candidates: _NearSamples,
 ) -> int:
     """Collect the samples of ``lo:hi`` up to `cutoff` away; `own` counts once less."""
     n, sample = 0, candidates.sample
@@ -213,9 +213,9 @@ def _neighbours_in(
     error: float,
     counts: FloatArray,
     samples: Samples,
-    near: _Candidates,
-    undecided: _Candidates,
-    work: _Candidates,
+    near: _NearSamples,
+    undecided: _NearSamples,
+    work: _NearSamples,
     start: float,
     step: float,
 ) -> tuple[int, float, float]:
@@ -256,7 +256,7 @@ def _neighbours_in(
 
 
 @njit(cache=True, nogil=True)
-def _sort_samples(near: _Candidates, n: int) -> None:
+def _sort_samples(near: _NearSamples, n: int) -> None:
     """Sort the first n samples; most are sorted already."""
     sample, weight = near.sample, near.weight
     for t in range(1, n):
@@ -270,11 +270,11 @@ def _sort_samples(near: _Candidates, n: int) -> None:
 
 @njit(cache=True, nogil=True)
 def _share_places(
-    candidates: _Candidates,
+    candidates: _NearSamples,
     n: int,
     radius: float,
     places: float,
-    near: _Candidates,
+    near: _NearSamples,
     found: int,
 ) -> int:
     """Add the samples within `radius` to the neighbours; those at the radius share."""
@@ -298,8 +298,10 @@ def _share_places(
 
 
 @njit(cache=True, nogil=True)
-def _make_candidates(n: int) -> _Candidates:
-    return _Candidates(np.empty(n + 1, dtype=np.intp), np.empty(n + 1), np.empty(n + 1))
+def _make_candidates(n: int) -> _NearSamples:
+    return _NearSamples(
+        np.empty(n + 1, dtype=np.intp), np.empty(n + 1), np.empty(n + 1)
+    )
 
 
 @njit(cache=True, nogil=True)

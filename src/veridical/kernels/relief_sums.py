@@ -19,17 +19,22 @@ differ between sets, and each set is summed by itself.)
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.distance import value_difference
+from veridical.kernels.distance import LEVELS, value_difference
 from veridical.kernels.relief import NeighbourPairs, join
 from veridical.kernels.threads import run, spans
 
 TILE = 1024  # features whose sums stay in the first-level cache
+AT_ONCE = 65535 // LEVELS  # differences of rounded values that are summed at a time
+LEVEL_TILE = 1024  # features whose rounded values stay in the second-level cache
+SAME_WEIGHT = 0.01  # difference of weights that are the same, as a share of the largest
 
 
 @njit(cache=True, nogil=True)
@@ -180,6 +185,86 @@ def sum_numeric(
         return total
     with np.errstate(invalid="ignore"):  # values near the largest double
         return total[:-1] + total[-1]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _apart(a: Any, b: Any) -> Any:
+    return (a if a > b else b) - (a if a < b else b)
+
+
+@njit(cache=True, nogil=True)
+def _sum_levels(
+    Q: NDArray[np.uint16],
+    first: IntArray,
+    second: IntArray,
+    stops: IntArray,
+    weight: NDArray[np.float32],
+    total: NDArray[np.float32],
+) -> None:
+    sums = np.empty(LEVEL_TILE, dtype=np.uint16)
+    for f in range(0, total.size, LEVEL_TILE):
+        out = total[f : f + LEVEL_TILE]
+        here, own = slice(f, f + out.size), sums[: out.size]
+        begin = 0
+        for t in range(stops.size):
+            own[:] = 0
+            fours = begin + (stops[t] - begin) // 4 * 4
+            for u in range(begin, fours, 4):
+                a0, b0 = Q[first[u], here], Q[second[u], here]
+                a1, b1 = Q[first[u + 1], here], Q[second[u + 1], here]
+                a2, b2 = Q[first[u + 2], here], Q[second[u + 2], here]
+                a3, b3 = Q[first[u + 3], here], Q[second[u + 3], here]
+                for c in range(own.size):
+                    d0 = _apart(a0[c], b0[c])
+                    d1 = _apart(a1[c], b1[c])
+                    d2 = _apart(a2[c], b2[c])
+                    d3 = _apart(a3[c], b3[c])
+                    own[c] += (d0 + d1) + (d2 + d3)
+            for u in range(fours, stops[t]):
+                a, b = Q[first[u], here], Q[second[u], here]
+                for c in range(own.size):
+                    own[c] += _apart(a[c], b[c])
+            w = weight[t]
+            for c in range(own.size):
+                out[c] += w * np.float32(own[c])
+            begin = stops[t]
+
+
+def sum_levels(Q: NDArray[np.uint16], pairs: NeighbourPairs) -> tuple[Any, float]:
+    """Sum weight × |difference| over pairs, of values rounded to `LEVELS` levels.
+
+    Pairs of nearly the same weight are summed together, as whole numbers.
+
+    Parameters
+    ----------
+    Q : array of shape (n, p)
+        Whole numbers up to `LEVELS`, of the samples that the pairs are numbers of.
+    pairs : NeighbourPairs
+        The pairs of one training set.
+
+    Returns
+    -------
+    total : array of shape (p,)
+        The sums, in levels.
+    error : float
+        How far they can be from those of values that are not rounded, in levels.
+    """
+    order = np.argsort(pairs.weight, kind="stable")
+    weight = pairs.weight[order]
+    size = float(np.abs(weight).sum())
+    close = SAME_WEIGHT * max(abs(weight[0]), abs(weight[-1]))
+    runs = np.flatnonzero(np.diff(np.floor(weight / close))) + 1 if close else ()
+    edges: list[int] = [0, *np.asarray(runs, dtype=int).tolist(), weight.size]
+    parts = [np.arange(lo, hi, AT_ONCE) for lo, hi in pairwise(edges)]
+    begins = np.concatenate(parts)
+    stops = np.append(begins[1:], weight.size)
+    means = np.add.reduceat(weight, begins) / (stops - begins)
+    off = float(np.abs(weight - np.repeat(means, stops - begins)).sum())
+    total = np.zeros(Q.shape[1], dtype=np.float32)
+    single = means.astype(np.float32)
+    _sum_levels(Q, pairs.first[order], pairs.second[order], stops, single, total)
+    rounding = (len(stops) + 4) * float(np.finfo(np.float32).eps)
+    return total, size + LEVELS * (off + rounding * size)
 
 
 @njit(cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Statistics that several rooms need: sums of squares, F, χ², Wilson's interval.
+"""Statistics that several rooms need: sums of squares, F, χ², shares, p-values.
 
 | symbol  | meaning                                                | shape      |
 |---------|--------------------------------------------------------|------------|
@@ -18,6 +18,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from scipy.special import betaincinv
 
 from veridical._core.arrays import FloatArray, IntArray
 
@@ -109,6 +110,63 @@ def chi_squares(
     np.add.at(chi2.T, owner, total.T)
     df = (np.bincount(owner, minlength=n_columns) - 1) * (len(members) - 1)
     return chi2, df
+
+
+def benjamini_hochberg(pvalues: FloatArray) -> FloatArray:
+    """Adjust p-values for the false discovery rate of independent features.
+
+    The rate also holds for features with positive regression dependence.
+
+    Parameters
+    ----------
+    pvalues : array of shape (n_features,)
+        One p-value per feature.
+
+    Returns
+    -------
+    array of shape (n_features,)
+        The smallest rate at which each feature is claimed.
+
+    See Also
+    --------
+    veridical.discovery.benjamini_yekutieli : For features of any dependence.
+
+    References
+    ----------
+    .. [1] Y. Benjamini & Y. Hochberg, "Controlling the false discovery rate", Journal
+       of the Royal Statistical Society B 57 (1995).
+
+    Examples
+    --------
+    >>> benjamini_hochberg(np.array([0.01, 0.04, 0.03, 0.5])).round(3)
+    array([0.04 , 0.053, 0.053, 0.5  ])
+    """
+    n = pvalues.size
+    order = np.argsort(pvalues, kind="stable")
+    steps = pvalues[order] * n / np.arange(1, n + 1)
+    adjusted = np.empty(n)
+    adjusted[order] = np.minimum(np.minimum.accumulate(steps[::-1])[::-1], 1.0)
+    return adjusted
+
+
+def clopper_pearson_bounds(hits: int, misses: int, tail: float) -> tuple[float, float]:
+    """Compute Clopper and Pearson's bounds of a share from counts.
+
+    Parameters
+    ----------
+    hits, misses : int
+        Counts of independent trials.
+    tail : float
+        Level of the one-tail tests, which reject what lies outside the bounds.
+
+    Examples
+    --------
+    >>> [round(bound, 3) for bound in clopper_pearson_bounds(20, 0, 0.025)]
+    [0.832, 1.0]
+    """
+    low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, misses, 1 - tail)) if misses else 1.0
+    return low, high
 
 
 def wilson_bounds(share: float, n: float, z: float) -> tuple[float, float]:

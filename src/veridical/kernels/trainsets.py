@@ -28,6 +28,9 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 
+#: Of two complementary sets at most one row of so many is in neither.
+MOST_IN_NEITHER = 8
+
 
 @dataclass(frozen=True)
 class TrainSets:
@@ -95,3 +98,32 @@ class TrainSets:
         """Compute the weight of each class in each set, shape (S, K)."""
         member = y[:, None] == np.arange(n_classes)
         return self.counts @ member
+
+    def complements(self) -> tuple[IntArray, IntArray, NDArray[np.bool_]]:
+        """Divide the sets into some to sum, and some whose sums are what these leave.
+
+        Returns
+        -------
+        firsts : int array of shape (H,)
+            The sets to sum.
+        seconds : int array of shape (H,)
+            For each of them the next set, if both are disjoint and few rows are in
+            neither, as for the halves of a pair; −1 otherwise.
+        neither : array of shape (H, n)
+            The rows that are in neither; none where there is no second set.
+        """
+        n_sets, n = self.counts.shape
+        full = np.ones(n) if self.weights is None else self.weights
+        first, second = self.counts[: n_sets - 1 : 2], self.counts[1::2]
+        both = first + second
+        neither = (both == 0) & (full > 0)
+        paired = (first * second == 0).all(axis=1)
+        paired &= ((both == full) | neither).all(axis=1)
+        paired &= np.count_nonzero(neither, axis=1) <= n // MOST_IN_NEITHER
+        starts = 2 * np.flatnonzero(paired)
+        firsts = np.setdiff1d(np.arange(n_sets), starts + 1)
+        seconds = np.full(firsts.size, -1, dtype=np.intp)
+        rows = np.zeros((firsts.size, n), dtype=np.bool_)
+        places = np.searchsorted(firsts, starts)
+        seconds[places], rows[places] = starts + 1, neither[paired]
+        return firsts, seconds, rows

@@ -94,7 +94,7 @@ def _by_routing(estimator: Any, table: Table, rows: IntArray) -> Fit:
     consumed: Any = routing().consumes("fit", list(given)) if routing else set()
     if "sample_weight" in given and "sample_weight" not in consumed:
         raise InputError(
-            f"{type(estimator).__name__} does not request sample_weight; call "
+            f"{_name(estimator)} does not request sample_weight; call "
             "set_fit_request(sample_weight=True) of the steps that take it."
         )
     return Fit(rows, {name: of for name, of in given.items() if name in consumed})
@@ -106,7 +106,7 @@ def _repeat(table: Table, rows: IntArray, without: str) -> IntArray:
     whole = np.array_equal(weights, np.rint(weights))
     if whole and weights.sum() <= _MOST_ROWS:
         return np.repeat(rows, weights.astype(np.intp))
-    why = "is no whole number" if not whole else "makes too many samples if repeated"
+    why = "is not a whole number" if not whole else "makes too many samples if repeated"
     shown = weights[weights != np.rint(weights)][0] if not whole else weights.max()
     raise InputError(
         f"{without} takes no sample_weight in fit, and the weight {shown:g} {why}; use "
@@ -131,9 +131,16 @@ def _weight_parameters(estimator: Any) -> tuple[list[str], str]:
     names = []
     for prefix, step in _steps(estimator):
         if not _takes_weights(step):
-            return [], type(step).__name__
+            return [], _name(step)
         names.append(f"{prefix}sample_weight")
     return names, ""
+
+
+def _name(estimator: Any) -> str:
+    # Imported here, because the registered estimators are fitted by this module.
+    from veridical.learning.registry import estimator_name
+
+    return estimator_name(estimator)
 
 
 def _takes_weights(step: Any) -> bool:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from veridical._core.scoring import Outputs
 from veridical._core.splits import Split, class_counts
 from veridical._core.table import Table
 from veridical._core.targets import Kind
-from veridical._core.text import did_you_mean
+from veridical._core.text import did_you_mean, one_line
 from veridical.learning.c45 import C45
 from veridical.learning.cox import CoxRidge
 from veridical.learning.dagsvm import DAGSVM
@@ -40,7 +41,11 @@ from veridical.learning.many import (
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
 from veridical.learning.outcomes import one_hot
-from veridical.learning.tabular import TabularClassifier, TabularPredictor
+from veridical.learning.tabular import (
+    TabularClassifier,
+    TabularModel,
+    TabularPredictor,
+)
 
 #: Height of indicators at which two different categories have distance 1.
 ONE_APART = math.sqrt(0.5)
@@ -145,6 +150,33 @@ ESTIMATOR_NAMES = {
     "mean": "mean",
     "cox": "ridge Cox model",
 }
+
+
+def estimator_name(estimator: Any) -> str:
+    """Return what people call an estimator: its registered name, or its class.
+
+    Examples
+    --------
+    >>> estimator_name(make_estimator("svm")), estimator_name(LogisticRegression())
+    ('linear SVM', 'LogisticRegression')
+    >>> estimator_name(TabularClassifier(LinearSVM(C=0.1)))
+    'LinearSVM'
+    """
+    alike = {
+        text: name for kind, text, name in _registered() if kind is type(estimator)
+    }
+    if alike and (registered := alike.get(one_line(estimator))):
+        return registered
+    if isinstance(estimator, TabularModel):
+        return estimator_name(estimator.estimator)
+    return type(estimator).__name__
+
+
+@cache
+def _registered() -> tuple[tuple[type, str, str], ...]:
+    """Return the class, the parameters and the name of every registered estimator."""
+    made = [(make(), ESTIMATOR_NAMES[name]) for name, make in ESTIMATORS.items()]
+    return tuple((type(one), one_line(one), name) for one, name in made)
 
 
 def estimators_for(kind: Kind) -> list[str]:

@@ -61,7 +61,8 @@ class TabularModel(MixedFeatures, BaseEstimator):
         validate_data(self, X, skip_check_array=True)  # names and number of features
         if table.is_sparse:
             raise InputError(
-                f"{type(self).__name__} cannot use sparse data; use X.toarray()."
+                f"{type(self.estimator).__name__} cannot use sparse data; "
+                "use X.toarray()."
             )
         self._categories = table.categories
         values = np.asarray(table.values, dtype=np.float64)

@@ -9,11 +9,14 @@ both are stored in the record.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from veridical._core.csv_text import csv_line
 from veridical.report import views as _views  # noqa: F401 (they register)
-from veridical.report.files import check_writable, write
+from veridical.report.files import PICTURES, check_writable, write
 from veridical.report.plain import to_json
 from veridical.report.render import html, latex, markdown, terminal
 from veridical.report.view import view
@@ -30,16 +33,22 @@ __all__ = [
 
 
 def save(record: Any, path: str | Path) -> Path:
-    """Write a record as one self-contained HTML page.
-
-    The page loads nothing from anywhere, and replaces an older one in a single step.
+    """Write a record to a file; the end of its name says how.
 
     Parameters
     ----------
     record : record
         What a verb returned.
     path : str or Path
-        Where to write it.
+        Where to write it; an existing file is replaced in one step. The name ends in
+
+        - ``.html``, or in nothing that is listed here: one self-contained page, which
+          loads nothing from anywhere;
+        - ``.json``: the record as ``--json`` prints it;
+        - ``.csv``: its data frame, `to_frame`;
+        - ``.tex`` or ``.md``: its main table;
+        - ``.png`` or ``.svg``: the first figure of its page;
+        - ``.pdf``: all figures of its page, one per sheet.
 
     Returns
     -------
@@ -49,9 +58,10 @@ def save(record: Any, path: str | Path) -> Path:
     Raises
     ------
     InputError
-        Where the page cannot be written there.
+        Where the file cannot be written there, the name ends in another format, or the
+        record has no figure.
     """
-    return write(page(record), path)
+    return write(_WRITERS.get(Path(path).suffix.lower(), page)(record), path)
 
 
 def page(record: Any) -> str:
@@ -119,6 +129,26 @@ def plot(record: Any, which: int = 0, **kwargs: Any) -> Any:
     return FigureDisplay.from_record(record, which=which, **kwargs)
 
 
+def _write_json(record: Any) -> str:
+    return json.dumps(to_json(record), indent=2, allow_nan=False) + "\n"
+
+
+def _write_csv(record: Any) -> str:
+    cells = record.to_frame()
+    rows = zip(*(cells[column].tolist() for column in cells), strict=True)
+    known = ([None if one != one else one for one in row] for row in rows)
+    return "".join(map(csv_line, [cells.columns, *known]))
+
+
+def _draw_as(kind: str) -> Callable[[Any], bytes]:
+    def drawn(record: Any) -> bytes:
+        from veridical.report.render import matplotlib
+
+        return matplotlib.to_file(view(record), kind)
+
+    return drawn
+
+
 def to_markdown(record: Any) -> str:
     """Write the main table of a record as Markdown, its caption below.
 
@@ -175,3 +205,13 @@ def method_section(record: Any) -> str:
         What a verb returned.
     """
     return view(record).method
+
+
+#: How a record is written, by the end of the name of the file.
+_WRITERS: dict[str, Callable[[Any], str | bytes]] = {
+    ".json": _write_json,
+    ".csv": _write_csv,
+    ".tex": to_latex,
+    ".md": to_markdown,
+    **{kind: _draw_as(kind) for kind in PICTURES},
+}

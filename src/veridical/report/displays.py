@@ -297,7 +297,7 @@ class FeaturesDisplay(_Display):
 
     Attributes
     ----------
-    features : list of FeatureSummary
+    features : list of FeatureCounts
         The features shown, as in the JSON of a comparison.
     ax_, figure_ : matplotlib Axes and Figure
         Where it was drawn.

@@ -1,4 +1,4 @@
-"""Write whole pages, and raise before the work where none can be written."""
+"""Write whole files, and raise before the work where none can be written."""
 
 from __future__ import annotations
 
@@ -11,20 +11,23 @@ from pathlib import Path
 
 from veridical._core.errors import InputError
 
+#: Ends of names that say how a record is written; any other name is that of a page.
+PICTURES = (".png", ".pdf", ".svg")
+FORMATS = (".html", ".json", ".csv", ".tex", ".md", *PICTURES)
 # A page under such a name could not be opened.
 _OTHER_KINDS = (
-    *(".csv", ".json", ".jsonl", ".md", ".parquet", ".tex", ".xlsx"),
-    *(".docx", ".ipynb", ".jpg", ".pdf", ".png", ".svg"),
+    *(".doc", ".docx", ".eps", ".ipynb", ".jpeg", ".jpg", ".jsonl", ".ods"),
+    *(".parquet", ".tsv", ".txt", ".xls", ".xlsx", ".yaml", ".zip"),
 )
 
 
 def check_writable(path: str | Path) -> Path:
-    """Raise if a page cannot be written, before the work that it will show.
+    """Raise if a record cannot be written, before the work that it will show.
 
     Parameters
     ----------
     path : str or Path
-        Where the page shall go; nothing is left there.
+        Where it shall go; nothing is left there.
 
     Raises
     ------
@@ -37,20 +40,20 @@ def check_writable(path: str | Path) -> Path:
     return target
 
 
-def write(text: str, path: str | Path) -> Path:
+def write(content: str | bytes, path: str | Path) -> Path:
     """Write a file in one step: readers find the whole old one or the whole new one.
 
     Parameters
     ----------
-    text : str
-        What to write, as UTF-8.
+    content : str or bytes
+        What to write; text as UTF-8.
     path : str or Path
         Where; a link is followed.
     """
     target = _target(path)
     with _explained(target), _temporary(target) as scratch:
         with scratch.open("wb") as file:
-            file.write(text.encode())
+            file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(file.fileno())
         os.replace(scratch, target)
@@ -62,9 +65,9 @@ def _target(path: str | Path) -> Path:
     """Find the file that a path means, and refuse to replace anything but a file."""
     if Path(path).suffix.lower() in _OTHER_KINDS:
         raise InputError(
-            f"cannot write the page to {str(path)!r}: it is HTML; name it "
-            f"{Path(path).with_suffix('.html').name} (a browser prints it to PDF, and "
-            "--json gives the figures to programs)"
+            f"cannot write {str(path)!r}: no record is written as "
+            f"{Path(path).suffix}; end the name in {', '.join(FORMATS[:-1])} or "
+            f"{FORMATS[-1]}"
         )
     target = Path(os.path.realpath(path))
     with _explained(target):
@@ -74,12 +77,12 @@ def _target(path: str | Path) -> Path:
             return target
     if stat.S_ISDIR(mode):
         raise InputError(
-            f"cannot write the page to {str(path)!r}: that is a folder; "
+            f"cannot write {str(path)!r}: that is a folder; "
             "name a file in it, such as report.html"
         )
     if not stat.S_ISREG(mode):
         raise InputError(
-            f"cannot write the page to {str(path)!r}: that is a device or a pipe; "
+            f"cannot write {str(path)!r}: that is a device or a pipe; "
             "name an ordinary file, such as report.html"
         )
     return target

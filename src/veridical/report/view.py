@@ -25,12 +25,13 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Curve, Interval, Side
+from veridical._core.records import Curve, Interval, Side, write_setting
 from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
-from veridical.report.plain import clean, unknown
+from veridical.evaluation.conclusions import write_coverage
+from veridical.report.plain import CoverageSummary, clean, covered, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
 ValueUnit = Literal["percent", "number"]
@@ -622,6 +623,12 @@ _SETTINGS = {
     "n_test": "Samples in a test set, mean",
     "n_sets": "Data sets",
     "alpha": "Significance level",
+    "cross-validation": "How samples were split",
+    "scoring": "Scores",
+    "methods": "IN, OUT or TRUTH",
+    "calibration pairs": "Pairs of data sets for the calibration",
+    "own features of selectors": "Features that the selectors were made for",
+    "truth": "TRUTH",
     "random_state": "Seed",
     "data sha256": "Data file, SHA-256",
     "table sha256": "Table, SHA-256",
@@ -773,7 +780,7 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
 def list_score(
     scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
 ) -> tuple[str, ...]:
-    """List a score for a table of scores; `kind` is that of its interval."""
+    """List a score for a table of scores; `kind` is what is said of its interval."""
     info = read_info(scoring)
     return (
         info.full_label,
@@ -784,6 +791,15 @@ def list_score(
         info.write(info.chance),
         "more" if info.greater_is_better else "less",
     )
+
+
+def interval_cells(
+    kind: str | None, coverage: CoverageSummary | None
+) -> tuple[str, str]:
+    """Write the kind of an interval and its measured coverage."""
+    if not kind:
+        return "none valid", MISSING
+    return kind, write_coverage(covered(coverage))
 
 
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
@@ -844,10 +860,9 @@ def provenance(
             )
         listed = [Fact("Data", f"{data['name']}: {size}"), target]
     named = {fact.name: fact.value for fact in facts}
-    for key, value in settings.items():
-        label = _setting(key)
+    for key, label, value in _named(settings):
         if key not in ("command", "call"):
-            text = f"{value:g}" if isinstance(value, float) else str(value)
+            text = write_setting(value)
             before = named.get(label, text)
             # The name of a model, and how it was made, on one line; equal values once.
             named[label] = text if before == text else f"{before}: {text}"
@@ -861,12 +876,17 @@ def provenance(
     return Provenance(tuple(sentences), tuple(listed), repeat, note)
 
 
-def _setting(key: str) -> str:
-    if key in _SETTINGS:
-        return _SETTINGS[key]
-    if key.startswith("truth: "):
-        return f"TRUTH: {_setting(key[7:]).lower()}"
-    return capitalized(key.replace("_", " "))
+def _named(settings: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+    """List settings as key, label and value; those inside a setting are listed too."""
+    found = []
+    for key, value in settings.items():
+        label = _SETTINGS.get(key, capitalized(key.replace("_", " ")))
+        if isinstance(value, Mapping):
+            inside = [(k, f"{label}: {own}", v) for k, own, v in _named(value)]
+            found += inside
+        else:
+            found.append((key, label, value))
+    return found
 
 
 def paragraph(record_settings: Mapping[str, Any], sentences: Sequence[str]) -> str:

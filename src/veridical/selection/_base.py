@@ -22,7 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
@@ -31,16 +31,22 @@ from veridical._core.records import Ranking
 from veridical._core.sklearn_private import is_watched, output_kind
 from veridical._core.table import Table
 from veridical._core.validation import count_features
-from veridical.criteria import PermutedRelevance, QuickRelevance, Relevance
-from veridical.kernels.ordering import NO_SCORE
+from veridical.criteria import (
+    LeadingRelevance,
+    PermutedRelevance,
+    Relevance,
+)
+from veridical.kernels.ordering import NO_SCORE, first_by_score
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
-from veridical.selection._reading import Abilities, read, read_groups, read_train_sets
-
-# Relative and absolute error of quick scores, with a wide margin.
-QUICK_ERROR = 1e-9
+from veridical.selection._reading import (
+    Abilities,
+    read,
+    read_feature_groups,
+    read_train_sets,
+)
 
 
 @dataclass(frozen=True)
@@ -348,7 +354,9 @@ class Selector(SelectorMixin, BaseEstimator):
 
     def _groups(self, data: Table) -> FeatureGroups | None:
         """Read ``keep`` and ``feature_groups``; None if neither is given."""
-        return read_groups(self.keep, self.feature_groups, data.n_features, data.names)
+        return read_feature_groups(
+            self.keep, self.feature_groups, data.n_features, data.names
+        )
 
     def _count(
         self,
@@ -497,43 +505,12 @@ class ScoreSelector(Selector):
     def _lead(self, data: Table, sets: TrainSets, n_features: int) -> list[IntArray]:
         relevance = self._relevance(data, sets)
         tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
-        if not isinstance(relevance, QuickRelevance) or len(sets) == 1:
-            scores = relevance.scores(data, sets, self._n_threads)
-            return lead_by_score(scores, n_features, **tolerance)
-        return _lead_quickly(relevance, data, sets, n_features, self._n_threads)
-
-
-def _lead_quickly(
-    relevance: Any, data: Table, sets: TrainSets, n_features: int, n_threads: int
-) -> list[IntArray]:
-    """Find the first features by quick scores, and by precise ones where they matter.
-
-    Features that lost digits, and training sets in which rounding could decide which
-    feature is the last, are scored precisely.
-    """
-    tolerance = {"rtol": relevance.rtol, "atol": relevance.atol}
-    scores = relevance.quick_scores(data, sets, n_threads)
-    if scores is None:
-        scores = relevance.scores(data, sets, n_threads)
+        if isinstance(relevance, LeadingRelevance) and len(sets) > 1:
+            found = relevance.leading_scores(data, sets, n_features, self._n_threads)
+            if found is not None:
+                return [
+                    near[first_by_score(scores, n_features, **tolerance)]
+                    for near, scores in found
+                ]
+        scores = relevance.scores(data, sets, self._n_threads)
         return lead_by_score(scores, n_features, **tolerance)
-    vague = np.flatnonzero(np.isnan(scores).any(axis=0))
-    if vague.size:
-        part = data.permute(vague)
-        scores[:, vague] = relevance.scores(part, sets, n_threads)
-    unclear = np.flatnonzero(~_are_clear(scores, n_features))
-    if unclear.size:
-        some = TrainSets.from_counts(sets.counts[unclear], weights=sets.weights)
-        scores[unclear] = relevance.scores(data, some, n_threads)
-    return lead_by_score(scores, n_features, **tolerance)
-
-
-def _are_clear(scores: FloatArray, n_features: int) -> BoolArray:
-    """Return for each row whether its first features do not depend on rounding."""
-    if n_features >= scores.shape[1]:
-        return np.ones(len(scores), dtype=np.bool_)
-    place = scores.shape[1] - n_features
-    known = np.where(np.isnan(scores), -np.inf, scores)
-    around = np.partition(known, (place - 1, place), axis=1)
-    below, above = around[:, place - 1], around[:, place]
-    with np.errstate(invalid="ignore"):
-        return above - below > QUICK_ERROR * np.abs(above) + QUICK_ERROR

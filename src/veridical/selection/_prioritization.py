@@ -39,7 +39,7 @@ RelevanceKind = Literal["all-classes", "one-vs-all"]
 
 
 @dataclass(frozen=True)
-class _Found:
+class _RankedPath:
     """A ranking, and the paths of V and U where it comes from a single search."""
 
     ranking: Ranking
@@ -234,7 +234,11 @@ class DifferentialPrioritization(IncrementalSelector):
         if not self._is_auto:
             (alpha,) = _check_alphas([self.alpha], "alpha")
             (found,) = self._search(data, sets, [alpha], groups)
-            self._last: tuple[_Found, float, FloatArray | None] = found[0], alpha, None
+            self._last: tuple[_RankedPath, float, FloatArray | None] = (
+                found[0],
+                alpha,
+                None,
+            )
             return [one.ranking for one in found]
         rankings = []
         for s, rows in enumerate(self._rows_of(sets)):
@@ -255,14 +259,16 @@ class DifferentialPrioritization(IncrementalSelector):
             self.alpha_accuracy_ = accuracy
         return self
 
-    def _store(self, found: _Found, alpha: float, groups: FeatureGroups | None) -> Self:
+    def _store(
+        self, found: _RankedPath, alpha: float, groups: FeatureGroups | None
+    ) -> Self:
         """Store the result of a search as fitted attributes."""
         ranking = found.ranking if groups is None else groups.arrange(found.ranking)
         self._store_ranking(ranking, groups)
         self._store_path(found, alpha)
         return self
 
-    def _store_path(self, found: _Found, alpha: float) -> None:
+    def _store_path(self, found: _RankedPath, alpha: float) -> None:
         self.alpha_ = alpha
         if found.path is not None:
             self.relevance_path_, self.antiredundancy_path_ = found.path
@@ -348,7 +354,7 @@ class DifferentialPrioritization(IncrementalSelector):
         alphas: Sequence[float],
         groups: FeatureGroups | None,
         depth: int | None = None,
-    ) -> list[list[_Found]]:
+    ) -> list[list[_RankedPath]]:
         """Search with every alpha in every training set."""
         self._check_relevance()
         one_vs_all = self.relevance == "one-vs-all"
@@ -378,7 +384,7 @@ class DifferentialPrioritization(IncrementalSelector):
         rest = [order_by_score(row) for row in relevance]
         return [
             [
-                _Found(
+                _RankedPath(
                     Ranking(append_rest(search.order, rest[s]), row, row.size),
                     (search.relevance_path, search.antiredundancy_path),
                 )
@@ -393,7 +399,7 @@ class DifferentialPrioritization(IncrementalSelector):
         alphas: Sequence[float],
         groups: FeatureGroups | None,
         depth: int,
-    ) -> list[list[_Found]]:
+    ) -> list[list[_RankedPath]]:
         parts = redundancy.variances
         against, scores = parts.ratio_against(), parts.ratio()
         if np.isinf(against).any():
@@ -428,7 +434,9 @@ class DifferentialPrioritization(IncrementalSelector):
             merged = {k: groups.join(np.array(v)).tolist() for k, v in merged.items()}
         return [
             [
-                _Found(Ranking(append_rest(merged[a, s], rest[s]), row, row.size), None)
+                _RankedPath(
+                    Ranking(append_rest(merged[a, s], rest[s]), row, row.size), None
+                )
                 for s, row in enumerate(scores)
             ]
             for a in range(len(alphas))

@@ -268,7 +268,7 @@ def _first_feature(data: Table, ability: str) -> int | None:
 # -- features that stay or go together -----------------------------------------------
 
 
-def read_groups(
+def read_feature_groups(
     keep: Any, feature_groups: Any, n_features: int, names: Sequence[str] | None
 ) -> FeatureGroups | None:
     """Check the parameters ``keep`` and ``feature_groups``; None if both are None.

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from veridical.experiments import (
     Check,
@@ -15,9 +14,11 @@ from veridical.experiments import (
     PaperStudy,
     StudyReport,
     decide_if_enough,
+    fit_slope,
     format_count,
     format_interval,
     format_number,
+    rank_correlation,
 )
 from veridical.papers.differential_prioritization.figures import (
     DataSetResult,
@@ -206,11 +207,11 @@ def _accuracy_and_features(results: list[DataSetResult]) -> Iterator[Check]:
     if x.size < 8:
         yield Check(statement, "open", "rises", f"{n} are too few", rule)
         return
-    found = _fisher(x, y)
+    found = rank_correlation(x, y)
     outcome = _decide_sign(found, below=False, enough=_enough(results))
     yield Check(statement, outcome, "rises", f"{_signed(found)}, {n}", rule)
     low = x <= np.median(x)
-    slopes = [float(stats.linregress(x[part], y[part]).slope) for part in (low, ~low)]
+    slopes = [fit_slope(x[part], y[part]).value for part in (low, ~low)]
     below, above = (format_number(slope, 2, signed=True) for slope in slopes)
     yield Check(
         "Then class accuracy stops rising",
@@ -220,14 +221,6 @@ def _accuracy_and_features(results: list[DataSetResult]) -> Iterator[Check]:
         f"{above} above; {n}",
         "the slope above the median is smaller than below",
     )
-
-
-def _fisher(x: np.ndarray, y: np.ndarray) -> Interval:
-    """Return Spearman's correlation with Fisher's 95 % interval."""
-    rho = float(stats.spearmanr(x, y).statistic)
-    half = 1.96 * np.sqrt(1.06 / (x.size - 3))
-    z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
-    return Interval(rho, float(np.tanh(z - half)), float(np.tanh(z + half)))
 
 
 def _one_vs_all(figures: PredictorSetResults) -> Iterator[Check]:

@@ -13,7 +13,6 @@ from functools import partial
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy import stats
 
 from veridical.comparison import binomial_truthfulness
 from veridical.experiments import (
@@ -26,8 +25,11 @@ from veridical.experiments import (
     decide,
     decide_all,
     decide_if_enough,
+    fisher_pvalue,
+    fit_slope,
     format_interval,
     format_number,
+    rank_correlation,
 )
 from veridical.papers.in_vs_out.figures import (
     ALPHA,
@@ -207,7 +209,7 @@ def _falling(source: str, blocks: list[Block]) -> Check:
     if len(blocks) < 2:
         return Check.without_data(statement, published, rule)
     means = [block.mean_biases["out"].value for block in blocks]
-    rho = float(stats.spearmanr([b.n for b in blocks], means).statistic)
+    rho = rank_correlation([b.n for b in blocks], means).value
     n_sets = min(block.n_sets for block in blocks)
     enough = n_sets >= ENOUGH_SETS and len(blocks) >= _ENOUGH_SIZES
     outcome = decide_if_enough(rho <= -0.7, int(enough), 1)
@@ -333,7 +335,7 @@ def _favours_relieff(cells: pd.DataFrame, n_sets: int) -> Check:
     if not all(sum(row) for row in counts):
         ours = f"ReliefF better: {sum(counts[0])} such cells, worse: {sum(counts[1])}"
         return Check(statement, "open", published, f"{ours}; {n_sets} sets", rule)
-    p = float(stats.fisher_exact(counts, alternative="greater").pvalue)
+    p = fisher_pvalue(counts)
     ours = (
         f"OUT in {share(counts[0][0], sum(counts[0]))} cells where ReliefF is better, "
         f"in {share(counts[1][0], sum(counts[1]))} where it is worse; p = {p:.2g}; "
@@ -353,18 +355,13 @@ def _no_trend(cells: pd.DataFrame, n_sets: int) -> Check:
     )
     drawn = cells[cells["true"] == 0]
     n, hit = drawn["n"] / 100, (drawn["better"] == "I").astype(float)
-    n = n - n.groupby(drawn["source"]).transform("mean")
-    hit = hit - hit.groupby(drawn["source"]).transform("mean")
-    df = len(drawn) - drawn["source"].nunique() - 1
-    if df < 1 or float((n**2).sum()) == 0:
+    slope = fit_slope(n, hit, drawn["source"])
+    if np.isnan(slope.value):
         return Check(statement, "open", published, "no such cells", rule)
-    slope = float((n * hit).sum() / (n**2).sum())
-    rest = float(((hit - slope * n) ** 2).sum()) / df
-    error = np.sqrt(rest / float((n**2).sum()))
-    p = float(stats.t.cdf(slope / error, df)) if error > 0 else 1.0
-    holds = (slope < 0 and p < 0.1) or abs(slope) <= 0.02
+    p = slope.pvalue_below()
+    holds = (slope.value < 0 and p < 0.1) or abs(slope.value) <= 0.02
     ours = (
-        f"{format_number(slope, 3, signed=True)} per 100 samples, p = {p:.2g}, "
+        f"{format_number(slope.value, 3, signed=True)} per 100 samples, p = {p:.2g}, "
         f"{len(drawn)} cells; {n_sets} sets"
     )
     outcome = decide_if_enough(holds, n_sets, PAPER_SETS)

@@ -57,11 +57,11 @@ SOURCE_VERSION = 1
 CLASSIFIERS = ("svm", "nb", "1nn", "tree")
 
 
-class _Part(BaseModel):
+class _Grid(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class SourceGrid(_Part):
+class SourceGrid(_Grid):
     """A source with its sizes N and numbers of features F."""
 
     source: str
@@ -79,7 +79,7 @@ class SourceGrid(_Part):
         return self
 
 
-class SelectorChoice(_Part):
+class SelectorChoice(_Grid):
     """A selector with its parameters; the paper uses defaults for most of them."""
 
     name: str

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from veridical.comparison import binomial_truthfulness
+from veridical.comparison import sign_test
 from veridical.experiments import (
     Curve,
     Interval,
@@ -85,8 +85,10 @@ class MethodPair:
     @property
     def pvalue(self) -> float:
         """p-value of the two-sided sign test without ties."""
-        one_tail = binomial_truthfulness(self.wins, self.losses).pvalue
-        return min(1.0, 2 * one_tail)
+        if len(self.gains) < 2:
+            return 1.0
+        gains = np.round(self.gains, 9)
+        return sign_test(gains, np.zeros_like(gains)).pvalue
 
     def words(self) -> str:
         """Write the gain with interval, wins, losses and the sign test."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from functools import singledispatch
@@ -9,6 +10,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.backends.backend_pdf import PdfPages
 from matplotlib.figure import Figure as MatplotlibFigure
 from matplotlib.ticker import PercentFormatter
 
@@ -53,6 +55,7 @@ PAD = 16  # points between axes and title: room for the names of levels
 MORE = 0.22  # rows between two intervals of one mark
 PILED_WITHIN = 0.01  # values nearer than this are piled up
 TALLEST = 0.7  # rows that a pile may take
+_DPI = 200  # dots per inch of a picture of dots
 
 
 @singledispatch
@@ -167,6 +170,41 @@ def figures(view: View, **kwargs: Any) -> list[MatplotlibFigure]:
         fill(figure, block, **kwargs)
         drawn.append(figure)
     return drawn
+
+
+def to_file(view: View, kind: str) -> bytes:
+    """Draw the first figure of a view as a file; into a PDF all figures are drawn.
+
+    The same view gives the same bytes: neither dates nor random names are written.
+
+    Parameters
+    ----------
+    view : View
+        What a record shows.
+    kind : {".png", ".svg", ".pdf"}
+        The format.
+
+    Raises
+    ------
+    InputError
+        If the view has no figure.
+    """
+    if not view.figures:
+        raise InputError(
+            f"{view.title!r} has no figure to write as {kind}; write its page, .html."
+        )
+    written = io.BytesIO()
+    with plt.rc_context({"svg.hashsalt": "veridical"}):
+        if kind == ".pdf":
+            with PdfPages(written, metadata={"CreationDate": None}) as sheets:
+                for figure in figures(view):
+                    sheets.savefig(figure)
+        else:
+            metadata = {"Date": None} if kind == ".svg" else None
+            figures(view)[0].savefig(
+                written, format=kind[1:], dpi=_DPI, metadata=metadata
+            )
+    return written.getvalue()
 
 
 def _together(panels: Sequence[Panel]) -> list[tuple[Any, str]]:

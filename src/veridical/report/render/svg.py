@@ -208,9 +208,9 @@ def _pairs(picture: Pairs, scale: AxisScale) -> ET.Element:
     lane_b = lane_a + GAP + (14 if n > 30 else 0)
     bottom = lane_b + spacing * heights[1] + radius + 2 + MEAN_ROW + LABEL_ROW
     svg = _canvas(picture.alt, bottom + AXIS_ROW)
-    _axis(svg, scale, first, bottom)
+    _axis(svg, scale, first, bottom, picture.unit)
     spans = [(first + LABEL_ROW, bottom - LABEL_ROW)]
-    _levels(svg, picture.levels, scale, spans)
+    _levels(svg, picture.levels, scale, spans, picture.unit)
     _links(svg, picture, (above, below), (lane_a, lane_b), spacing)
     for dot in above:
         _dot(svg, "a", dot.x, lane_a - spacing * dot.level, radius)

@@ -211,7 +211,7 @@ class EstimatorSummary(TypedDict):
     methods: list[EstimatorMethod]
 
 
-class FeatureSummary(TypedDict):
+class FeatureCounts(TypedDict):
     """How often each selector chose one feature, per method."""
 
     index: int
@@ -311,7 +311,7 @@ class Summary(Compared):
     optimism_shown: dict[Side, Literal["higher", "lower", "open"]]
     bias_imbalance: dict[str, float]
     bias_reference: str
-    features: list[FeatureSummary]
+    features: list[FeatureCounts]
     stability: dict[str, dict[Side, IntervalSummary]]
     seconds: dict[Side, float]
     truth: TruthSummary | None

@@ -55,7 +55,7 @@ FEATURE_MODELS = {
 }
 
 
-class BinSummary(TypedDict):
+class CalibrationBin(TypedDict):
     """Samples whose probability fell between ``low`` and ``high``.
 
     ``observed_low`` and ``observed_high`` bound the share that was observed: Wilson's
@@ -82,7 +82,7 @@ class CalibrationSummary(TypedDict):
     log_loss: float
     squared_error: float
     alpha: float
-    bins: list[BinSummary]
+    bins: list[CalibrationBin]
 
 
 class ModelDifferenceSummary(TypedDict):

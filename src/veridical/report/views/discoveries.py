@@ -72,7 +72,7 @@ STATISTICS = {
 }
 
 
-class FeatureSummary(TypedDict):
+class FeatureEvidence(TypedDict):
     """A feature and its evidence.
 
     ``qvalue`` is the smallest nominal rate at which the feature is claimed. ``low`` and
@@ -148,7 +148,7 @@ class DiscoveriesSummary(TypedDict):
     consensus: list[int]
     threshold: float | None
     effect_kind: str
-    features: list[FeatureSummary]
+    features: list[FeatureEvidence]
     paths: list[PathSummary]
     measured: MeasuredRateSummary | None
     settings: dict[str, Setting]

@@ -27,7 +27,6 @@ from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
     leading,
     say_coverage,
-    write_coverage,
     write_interval,
 )
 from veridical.evaluation.reading import name_of
@@ -67,6 +66,7 @@ from veridical.report.view import (
     chance_level,
     confidence,
     data_facts,
+    interval_cells,
     list_score,
     on_chance,
     on_direction,
@@ -164,7 +164,7 @@ NOT_SCORES = {"overfitting_rate", "weight"}  # not accuracies
 class BoundsSummary(TypedDict):
     """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested".
 
-    ``coverage`` is None where it was not measured.
+    ``coverage`` is None where nothing was measured near.
     """
 
     kind: str
@@ -203,6 +203,7 @@ class OtherSummary(TypedDict):
     low: float | None
     high: float | None
     interval: str | None
+    coverage: CoverageSummary | None
 
 
 class NoteSummary(TypedDict):
@@ -346,15 +347,15 @@ def _other(method: str, estimate: Estimate) -> OtherSummary:
     """Write another score with its first interval."""
     kind, (low, high) = next(iter(estimate.intervals.items()), (None, (None, None)))
     found: OtherSummary = fill(
-        OtherSummary, estimate, method=method, low=low, high=high, interval=kind
+        OtherSummary,
+        estimate,
+        method=method,
+        low=low,
+        high=high,
+        interval=kind,
+        coverage=estimate.coverage.get(kind or ""),
     )
     return found
-
-
-def _measured(bounds: BoundsSummary) -> list[str]:
-    """Say how often intervals of this kind have covered the truth."""
-    known = covered(bounds["coverage"])
-    return [] if known is None else [say_coverage(known)]
 
 
 def _evidence(record: Estimates) -> list[str]:
@@ -372,7 +373,7 @@ def _evidence(record: Estimates) -> list[str]:
         first = shown["intervals"][0]
         named = INTERVAL_NAMES.get(first["kind"], first["kind"])
         said.append(f"The {named} interval assumes {first['assumes']}.")
-        said += _measured(first)
+        said.append(say_coverage(covered(first["coverage"])))
     values = [e.value for e in record.estimates]
     if len(values) > 1:
         spread = f"The estimates of the {len(values)} methods range from "
@@ -399,13 +400,8 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
     if not estimate["intervals"]:
         return ["no interval is valid."]
     return [
-        " ".join(
-            [
-                f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
-                f"{b['assumes']}.",
-                *_measured(b),
-            ]
-        )
+        f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
+        f"{b['assumes']}. {say_coverage(covered(b['coverage']))}"
         for b in estimate["intervals"]
     ]
 
@@ -622,12 +618,15 @@ def _others(s: EstimatesSummary) -> list[Rows]:
     rows = [
         (
             *([one["method"]] if several else []),
-            *list_score(one["scoring"], one, one["interval"] or "none valid"),
+            *list_score(
+                one["scoring"], one, *interval_cells(one["interval"], one["coverage"])
+            ),
         )
         for one in s["others"]
     ]
     heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
-    heads += f"{confidence(s['confidence'])}# | Kind | Over splits | Guessing# | "
+    heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
+    heads += "Over splits | Guessing# | "
     caption = "Other scores of the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
@@ -654,10 +653,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     bounds = [
         (
             score_range(b["low"], b["high"], unit),
-            b["kind"],
-            write_coverage(covered(b["coverage"]))
-            if b["coverage"] is not None or s["scoring"]["name"] == "accuracy"
-            else "not measured",
+            *interval_cells(b["kind"], b["coverage"]),
         )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]

@@ -26,7 +26,7 @@ from veridical.report.view import (
 _KEYS: tuple[Literal["value", "low", "high"], ...] = ("value", "low", "high")
 
 
-class BinSummary(TypedDict):
+class ProbabilityBin(TypedDict):
     """Samples whose probability lies in an interval, and what was observed."""
 
     low: float
@@ -53,7 +53,7 @@ class CurvesSummary(TypedDict):
     places: list[float]
     roc: list[IntervalSummary]
     precision: list[IntervalSummary]
-    bins: list[BinSummary]
+    bins: list[ProbabilityBin]
     slope: float | None
     intercept: float | None
 
@@ -62,7 +62,7 @@ def summarize_curves(curves: PredictionCurves | None) -> CurvesSummary | None:
     """Write what a record says about its predictions, as plain numbers."""
     if curves is None:
         return None
-    bins = [fill(BinSummary, one) for one in curves.bins]
+    bins = [fill(ProbabilityBin, one) for one in curves.bins]
     found: CurvesSummary = fill(CurvesSummary, curves, bins=bins)
     return found
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,6 +44,7 @@ from veridical.report.view import (
     bounded,
     chance_level,
     data_facts,
+    interval_cells,
     list_score,
     majority,
     on_chance,
@@ -197,6 +197,7 @@ class SelectionSummary(TypedDict):
     alpha: float | None
     alphas: list[AlphaInfo]
     fold_alphas: list[float]
+    is_validated: bool
     settings: dict[str, Setting]
     words: SelectionWords
 
@@ -247,7 +248,7 @@ def _evidence(record: Selection) -> str:
         + (", the exponent chosen" if record.fold_alphas else "")
         + " and the estimator trained anew. "
     )
-    if _is_validated(record.settings):
+    if record.is_validated:
         said = (
             f"Measured on {count(record.n_test, 'sample')}, by "
             f"{record.settings['cross-validation']}: features were selected and the "
@@ -277,11 +278,6 @@ def _by_class(record: Selection) -> str:
     return f"The same {percent(best.accuracy)} in every class."
 
 
-def _is_validated(settings: Mapping[str, Setting]) -> bool:
-    """Return whether samples of another file were tested."""
-    return str(settings.get("cross-validation", "")).startswith("validation on ")
-
-
 def _coverage(record: Selection) -> str:
     """Say how often such intervals cover the truth."""
     return say_coverage(record.score_coverage)
@@ -301,13 +297,14 @@ def _remarks(record: Selection) -> list[str]:
     )
     if record.n_folds == 1 and record.score_interval == "wilson":
         kind = "Wilson's 95 % interval for the independent samples of one test set"
-    if _is_validated(record.settings):
+    if record.is_validated:
         on_list = (
             f"The features listed were selected on the training samples; the {what} "
             "is that of the estimator trained on these features, on the test samples."
         )
     of_classes = (
-        f" The intervals of classes are Wilson's for {_what_is_independent(record)}."
+        f" The intervals of classes are Wilson's for {_what_is_independent(record)}; "
+        "how often these cover the truth has not been measured."
     )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)}"
@@ -315,11 +312,14 @@ def _remarks(record: Selection) -> list[str]:
         on_list,
     ]
     if len(record.sizes) > 1:
+        inside = (
+            "on the training samples" if record.is_validated else "inside the folds"
+        )
         said.append(
             f"Do not choose the number of features by the {_plural(record)} in the "
             f"picture and then report the {record.scoring.label} at that number: it is "
             f"too {'high' if record.scoring.greater_is_better else 'low'}. "
-            "Decide the number beforehand, or choose it inside the folds."
+            f"Decide the number beforehand, or choose it {inside}."
         )
     if record.fold_alphas:
         low, high = min(record.fold_alphas), max(record.fold_alphas)
@@ -374,7 +374,7 @@ def show(record: Selection) -> View:
     if scoring.is_accuracy:
         does = f"classifies {reached} of new samples correctly"
     where = " where features are selected anew in every training set"
-    if _is_validated(s["settings"]):
+    if s["is_validated"]:
         where = f", by {s['settings']['cross-validation']}"
     data = f" ({said_data(s['data'])})" if " where" in where else ""
     claim = f"{capitalized(estimator)} {does}{where}."
@@ -399,10 +399,15 @@ def show(record: Selection) -> View:
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
     rows = [
-        list_score(one["scoring"], one["score"], one["interval"] or "none valid")
+        list_score(
+            one["scoring"],
+            one["score"],
+            *interval_cells(one["interval"], one["coverage"]),
+        )
         for one in s["scores"]
     ]
-    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Over splits | Guessing# | "
+    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Measured coverage# | "
+    heads += "Over splits | Guessing# | "
     caption = "Scores of the whole procedure, from the same predictions"
     return [table(caption, f"{heads}Better^", rows)] if rows else []
 
@@ -457,25 +462,32 @@ def _score_figure(s: SelectionSummary) -> Figure:
 
 
 def _features(s: SelectionSummary) -> Rows:
-    rows = [
-        (str(f["rank"]), *_row(f, s), _SUPPORT[f["support"]]) for f in s["features"]
+    heads = "Rank# | Feature! | Index#^ | Score#"
+    if s["is_validated"]:  # there are no folds
+        rows = [[str(f["rank"]), *_row(f)] for f in s["features"]]
+        caption = "Features selected on the training samples, best first"
+        return table(caption, heads, rows)
+    supported = [
+        [str(f["rank"]), *_row(f), _times(f, s), _SUPPORT[f["support"]]]
+        for f in s["features"]
     ]
-    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | "
-    samples = "the training" if _is_validated(s["settings"]) else "all"
-    caption = f"Features selected on {samples} samples, best first"
-    return table(caption, f"{heads}Support", rows)
+    caption = "Features selected on all samples, best first"
+    return table(caption, f"{heads} | Selected in folds# | Support", supported)
 
 
-def _row(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> list[str | TableCell]:
-    n, total = f["n_folds"], s["n_folds"]
-    times = TableCell(f"{n} of {total}", share=n / total)
+def _row(f: FeatureInfo | OtherFeature) -> list[str | TableCell]:
     own = MISSING if f["score"] is None else write_plain(f["score"])
-    return [f["name"], str(f["index"]), own, times]
+    return [f["name"], str(f["index"]), own]
+
+
+def _times(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> TableCell:
+    n, total = f["n_folds"], s["n_folds"]
+    return TableCell(f"{n} of {total}", share=n / total)
 
 
 def _support(s: SelectionSummary) -> list[str]:
     """Say how far the folds support the list."""
-    if _is_validated(s["settings"]):
+    if s["is_validated"]:
         return []
     n, total = len(s["features"]), s["n_folds"]
     never = [f["name"] for f in s["features"] if f["support"] == "none"]
@@ -503,7 +515,7 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(listed)
     if any(f["support"] == "weak" for f in s["features"]):
         blocks.append(Text(ON_WEAK, "note"))
-    if _is_validated(s["settings"]):
+    if s["is_validated"]:
         return (*blocks, Notes(tuple(s["words"]["notes"])))
     agreed = "Consensus list: no feature was selected in half of the folds."
     if s["consensus"]:
@@ -515,7 +527,7 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
-        rows = [_row(f, s) for f in others[:MOST_OTHERS]]
+        rows = [[*_row(f), _times(f, s)] for f in others[:MOST_OTHERS]]
         caption = "Features outside the list that folds selected"
         heads = "Feature! | Index# | Score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
@@ -536,7 +548,7 @@ def _classes(s: SelectionSummary) -> Rows:
         for one in s["classes"]
     ]
     caption = "Share of the samples of each class classified correctly, in "
-    tested = "validation" if _is_validated(s["settings"]) else "cross-validation"
+    tested = "validation" if s["is_validated"] else "cross-validation"
     heads = "Class! | Accuracy#* | 95 % interval# | Samples#"
     return table(f"{caption}{tested}", heads, rows)
 
@@ -554,7 +566,7 @@ def _sizes(s: SelectionSummary) -> Rows:
             for one, span in pairs
         ]
         heads = f"Features#! | {capitalized(scoring.label)}#* | 95 % interval#"
-        caption = f"Cross-validated {scoring.full_label} with the first features"
+        caption = _caption_of_sizes(s, scoring.full_label)
         return table(caption, heads, rows, "The numbers behind the first picture")
     none: IntervalSummary = {"value": 0.0, "low": None, "high": None}
     spans = s["size_intervals"] or [none] * len(s["sizes"])
@@ -566,9 +578,15 @@ def _sizes(s: SelectionSummary) -> Rows:
         )
         for one, span in zip(s["sizes"], spans, strict=True)
     ]
-    caption = "Cross-validated accuracy with the first features"
+    caption = _caption_of_sizes(s, "accuracy")
     heads = "Features#! | Accuracy#* | 95 % interval#"
     return table(caption, heads, rows, "The numbers behind the first picture")
+
+
+def _caption_of_sizes(s: SelectionSummary, what: str) -> str:
+    if s["is_validated"]:
+        return f"{capitalized(what)} on the test samples with the first features"
+    return f"Cross-validated {what} with the first features"
 
 
 def _method(s: SelectionSummary) -> list[str]:
@@ -590,7 +608,7 @@ def _method(s: SelectionSummary) -> list[str]:
         f"It is {scoring.write(found['value'])} on {count(s['n_test'], 'sample')} "
         f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
     ]
-    if _is_validated(s["settings"]):
+    if s["is_validated"]:
         said = [
             f"{name_of(s['selector'])} selected "
             f"{count(s['n_features_to_select'], 'feature')}, and "
@@ -632,7 +650,8 @@ def curves(record: Selection) -> list[Curves]:
             title += "; less is better"
         places = [str(size) for size in record.sizes]
         unit = f"{scoring.label}, %" if scoring.percent else scoring.label
-        drawn.append(_drawn(title, unit, "features", places, "cross-validated", values))
+        label = "test samples" if record.is_validated else "cross-validated"
+        drawn.append(_drawn(title, unit, "features", places, label, values))
     for name, path in record.paths.items():
         if len(path) > 1:
             label = clean(name)
