@@ -21,7 +21,7 @@ def follow(P, q, A, h, x, s, z, tolerance):
         return min(1.0, *(-values[changes < 0] / changes[changes < 0]), np.inf)
 
     for _ in range(100):
-        gap = s @ z / abs(0.5 * x @ P @ x + q @ x)
+        gap = s @ z / max(abs(0.5 * x @ P @ x + q @ x), 1e-300)
         unbalanced = np.abs(P @ x + q - A.T @ z).max() / z.max()
         if max(gap, unbalanced, np.abs(A @ x - h - s).max()) <= tolerance:
             break
