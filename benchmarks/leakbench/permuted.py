@@ -1,14 +1,18 @@
 """Audit mistakes made in real arrays whose labels were permuted.
 
-    python -m benchmarks.leakbench.permuted
+    python -m benchmarks.leakbench.permuted --permutations 10
 
-Nothing can be learned there, so every accuracy above chance is the mistake. Three
-permutations of three arrays for each mistake; writes ``permuted.csv``.
+Nothing can be learned there, so every accuracy above chance is the mistake. Some
+permutations of three arrays for each mistake; writes ``permuted.csv`` and the tables of
+``docs/leakbench.md``, and can be resumed. Permutations of seed 1 are published: seed 0
+is for work on the checks.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
+import datetime
 import warnings
 from pathlib import Path
 from typing import Any
@@ -16,6 +20,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from benchmarks.leakbench.__main__ import ROOT, commit
+from benchmarks.leakbench.page import write_page
 from veridical._core.seeds import mixed_generator
 from veridical.auditing import audit
 from veridical.datasets import load
@@ -23,9 +29,12 @@ from veridical.leakbench import MECHANISMS
 from veridical.leakbench.tables import ESTIMATORS, HonestTable
 
 TARGET = Path(__file__).parent / "permuted.csv"
-HEADER = ["name", "array", "permutation", "score", "found", "flagged", "conclusion"]
+HEADER = [
+    *("name", "array", "permutation", "score", "found", "flagged", "conclusion"),
+    *("seed", "date", "commit"),
+]
 ARRAYS = ("colon", "golub_amlall3", "lung_filtered")
-N_PERMUTED, N_FEATURES, N_SAMPLES = 3, 1000, 120
+N_FEATURES, N_SAMPLES = 1000, 120
 #: The mistakes: what they are called in the table, mechanism and dose.
 MISTAKES = {
     "id sorted by class": ("id-by-class", 1.0),
@@ -52,9 +61,9 @@ MISTAKES = {
 }
 
 
-def draw(array: str, permutation: int) -> HonestTable:
+def draw(array: str, permutation: int, seed: int = 0) -> HonestTable:
     """Take the two largest classes of an array, and permute their labels."""
-    rng = mixed_generator(10**7 + permutation, *array.encode())
+    rng = mixed_generator(10**7 * (1 + seed) + permutation, *array.encode())
     X, labels = load(array)
     X = np.asarray(X, dtype=np.float64)
     _, codes = np.unique(np.asarray(labels), return_inverse=True)
@@ -67,10 +76,10 @@ def draw(array: str, permutation: int) -> HonestTable:
     return HonestTable(X[np.ix_(rows, features)], y, estimator, array, permutation)
 
 
-def measure(name: str, array: str, permutation: int) -> list[Any]:
+def measure(name: str, array: str, permutation: int, seed: int = 0) -> list[Any]:
     """Make a mistake and audit it."""
     mechanism, dose = MISTAKES[name]
-    table = draw(array, permutation)
+    table = draw(array, permutation, seed)
     rng = mixed_generator(permutation, *name.encode())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -93,20 +102,28 @@ def measure(name: str, array: str, permutation: int) -> list[Any]:
 
 def main() -> None:
     """Measure what is not in the file yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--permutations", type=int, default=10)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
     done = set()
     if TARGET.exists():
         before = pd.read_csv(TARGET)[HEADER[:3]]
         done = set(before.itertuples(index=False, name=None))
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    origin = [options.seed, today, commit()]
     with TARGET.open("a", encoding="utf-8", newline="") as opened:
         writer = csv.writer(opened, lineterminator="\n")
         if not opened.tell():
             writer.writerow(HEADER)
-        for permutation in range(N_PERMUTED):
+        for permutation in range(options.permutations):
             for array in ARRAYS:
                 for name in MISTAKES:
                     if (name, array, permutation) not in done:
-                        writer.writerow(measure(name, array, permutation))
+                        found = measure(name, array, permutation, options.seed)
+                        writer.writerow(found + origin)
                         opened.flush()
+    write_page(ROOT / "docs" / "leakbench.md", TARGET.parent)
 
 
 if __name__ == "__main__":

@@ -166,18 +166,30 @@ def test_selection_leaves_a_trace_on_noise():
         X, y = make_random_labels(50, 2000, random_state=seed)
         best = AnovaF(20).fit(X, y).transform(X)
         traces.append(find_selection_trace(read_table(best, y), seed))
-    found = [trace for trace in traces if trace is not None]
-    assert len(found) >= 8
+    found = [trace for trace in traces if trace is not None and trace.is_shown]
+    assert len(found) >= 9
     for n, largest, pvalue in found:
         assert n == 20
         assert largest < 0.02
         assert pvalue <= TRACE_LEVEL
 
 
+def test_useful_features_among_selected_noise_do_not_hide_the_trace():
+    shown = 0
+    for seed in range(10):
+        X, y = make_random_labels(60, 1000, random_state=seed)
+        X[:, :2] += 1.2 * y[:, None]
+        best = AnovaF(12).fit(X, y).transform(X)
+        trace = find_selection_trace(read_table(best, y), seed)
+        shown += trace is not None and trace.is_shown
+    assert shown >= 8
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer])
 def test_useful_features_have_none(load):
     X, y = load(return_X_y=True)
-    assert find_selection_trace(read_table(X, y), 0) is None
+    found = find_selection_trace(read_table(X, y), 0)
+    assert found is None or not found.is_shown
 
 
 def test_features_without_selection_leave_no_trace():
@@ -187,7 +199,9 @@ def test_features_without_selection_leave_no_trace():
     rng = np.random.default_rng(0)
     y = np.arange(60) % 2
     strong = rng.normal(size=(60, 20)) + 1.5 * y[:, None]
-    assert find_selection_trace(read_table(strong, y), 0) is None
+    found = find_selection_trace(read_table(strong, y), 0)
+    assert found is not None
+    assert not found.is_shown
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.7])
@@ -198,5 +212,6 @@ def test_equally_useful_features_leave_no_trace(correlation):
         y = np.arange(60) % 2
         X = np.sqrt(1 - correlation) * rng.normal(size=(60, 6)) + y[:, None]
         X += np.sqrt(correlation) * rng.normal(size=(60, 1))
-        flagged += find_selection_trace(read_table(X, y), seed) is not None
-    assert flagged <= 1  # 0.2 % at most are to be expected
+        found = find_selection_trace(read_table(X, y), seed)
+        flagged += found is not None and found.is_shown
+    assert flagged <= 3  # 1 % at most are to be expected; more than 3 in 0.1 % of runs

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import FixedThresholdClassifier, GroupKFold, KFold
 from sklearn.naive_bayes import GaussianNB
@@ -16,11 +17,11 @@ from veridical import audit
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.auditing import CODES
+from veridical.auditing.auditing import OF_DENSE_FEATURES
 from veridical.auditing.checks_choices import expected_maximum
 from veridical.auditing.checks_samples import (
     blocked_splits,
     find_interpolated,
-    order_likeness,
 )
 from veridical.auditing.checks_values import find_identifier_features
 from veridical.auditing.class_traces import (
@@ -29,6 +30,7 @@ from veridical.auditing.class_traces import (
     is_normalised_by_class,
 )
 from veridical.auditing.clusters import find_clusters
+from veridical.auditing.kinship import order_likeness
 from veridical.auditing.knowledge import read_knowledge
 from veridical.leakbench import CONTROLS, MECHANISMS
 
@@ -88,19 +90,46 @@ def test_a_check_that_cannot_decide_says_what_it_needs():
     needs = {one.code: one.needs for one in found.untested}
     assert needs == {
         "VD013": "batch=",
+        "VD014": "groups=",
+        "VD022": "time=",
         "VD023": "batch= or covariates=",
         "VD028": "n_tried=",
         "VD029": "fitted_on=",
         "VD032": "n_removed=",
     }
-    assert str(found.untested[2]).startswith("VD028 not testable without n_tried=: ")
+    assert str(found.untested[4]).startswith("VD028 not testable without n_tried=: ")
 
     told = audit(
         GaussianNB(), X, y, batch=rng.integers(2, size=60), n_tried=1, fitted_on=[],
-        n_removed=0, **FEW,
+        n_removed=0, time=np.arange(60), groups=np.arange(60), **FEW,
     )  # fmt: skip
     assert told.untested == ()
-    assert told.findings == found.findings
+    assert told.codes == found.codes == ()
+
+
+def test_a_check_says_that_it_cannot_read_these_features():
+    X, y, rng = noise()
+    X[rng.random(X.shape) < 0.5] = 0
+    found = audit(LogisticRegression(), sparse.csr_matrix(X), y, **FEW)
+    needs = {one.code: one.needs for one in found.untested}
+    dense = {code for code, said in needs.items() if said == "dense features"}
+    assert dense == OF_DENSE_FEATURES
+    assert not dense & found.seconds.keys()
+
+    frame = pd.DataFrame(X).assign(kind=pd.Categorical(np.arange(60) % 5))
+    found = audit("nb", frame, y, checks="VD021", **FEW)
+    assert [one.code for one in found.untested] == ["VD021"]
+
+
+def test_features_that_may_have_been_selected_are_not_testable():
+    X, y, _ = noise()
+    strong = X + np.linspace(1.0, 3.0, 8) * y[:, None]
+    found = audit(GaussianNB(), strong, y, checks="VD001", **FEW)
+    assert found.findings == ()
+    assert [str(one)[:44] for one in found.untested] == [
+        "VD001 not testable without selected=: whethe"
+    ]
+    assert audit(GaussianNB(), X, y, checks="VD001", **FEW).untested == ()
 
 
 def test_removed_samples_count_as_errors():

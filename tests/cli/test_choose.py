@@ -114,7 +114,7 @@ def test_a_search_that_is_stopped_goes_on_from_its_store(
         (("--correction", "none"), "There is no --correction 'none'"),
         (("--features", "5,x"), "--features x is neither a number"),
         (("--checklist", "consort"), "There is no --checklist 'consort'"),
-        (("--drop-hopeless", "3"), "drop=3.0 must be a share"),
+        (("--drop-hopeless", "3"), "drop=3.0 must be a probability"),
         (("--features", "1000"), "sizes=1000 is not possible"),
     ],
 )

@@ -113,6 +113,18 @@ def test_classes_takes_numbers_as_classes(run, table):
     assert "--classes" in shlex.split(found["settings"]["command"])
 
 
+def test_many_whole_numbers_that_may_be_classes_are_noted(run, table):
+    pd.read_csv(table).assign(age=np.arange(60) % 20 + 40).to_csv(table, index=False)
+    words = ("estimate", table, "--target", "age", *QUICK, "--json")
+    assert "read as classes" not in run(*words).stderr
+    frame = pd.concat([pd.read_csv(table), pd.read_csv(table)])
+    frame.assign(age=np.arange(120) % 24 + 40).to_csv(table, index=False)
+    noted = run(*words)
+    assert "'age' of table.csv are 24 different whole numbers" in noted.stderr
+    assert "add --numbers" in noted.stderr
+    assert "read as classes" not in run(*words, "--classes").stderr
+
+
 @pytest.mark.parametrize("whole", [int, float, object])
 def test_python_refuses_measurements_too(whole):
     X = np.random.default_rng(0).normal(size=(60, 3))

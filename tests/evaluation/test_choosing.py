@@ -194,6 +194,27 @@ def test_a_candidate_that_is_always_worse_is_hopeless():
     assert found.tolist() == [False, True, True, False]
 
 
+@pytest.mark.parametrize(("p", "others"), [(0.75, 0.7), (0.7, 0.7), (0.7, 0.55)])
+def test_dropping_keeps_the_truly_best(p, others):
+    """In 90 % of searches or more, over all folds; hopeless ones are dropped."""
+    rng, n, n_folds, n_searches, error = np.random.default_rng(2), 80, 8, 120, 0.1
+    lost = n_dropped = 0
+    for _ in range(n_searches):
+        hits = rng.random((n, 15)) < np.r_[p, np.full(14, others)]
+        alive = np.arange(15)
+        for done in range(1, n_folds):
+            m = n * done // n_folds
+            hopeless = find_hopeless(
+                means(hits[:m, alive]), np.arange(m), error / (n_folds - 1), 100, rng
+            )
+            alive = alive[~hopeless]
+        lost += 0 not in alive
+        n_dropped += 15 - len(alive)
+    # Fails for one of a thousand seeds if the probability is 10 %.
+    assert lost <= stats.binom.ppf(0.999, n_searches, error)
+    assert n_dropped > 0
+
+
 def test_the_true_best_is_among_those_not_distinguishable():
     """Multiple comparisons with the best keep it in 95 % of data sets."""
     rng = np.random.default_rng(0)

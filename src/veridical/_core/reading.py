@@ -50,7 +50,7 @@ from veridical._core.weights import read_target_weights, read_weights
 _INDEXABLE = ("csr", "csc")
 #: More different whole numbers than this are not classes if many of them are rare: this
 #: share of them or more in fewer samples than that.
-_MAX_CLASSES, _RARE_SHARE, _RARE_BELOW = 20, 0.1, 3
+MAX_CLASSES, _RARE_SHARE, _RARE_BELOW = 20, 0.1, 3
 #: Labels that are whole numbers below it are counted, others are sorted.
 _MAX_COUNTED = 1 << 12
 
@@ -665,7 +665,7 @@ def _count_rare(labels: NDArray[Any]) -> int:
     """Count the whole numbers in one or two samples; 0 if they may be classes."""
     counts = pd.Series(labels).value_counts()
     n_rare = int((counts < _RARE_BELOW).sum())
-    if len(counts) <= _MAX_CLASSES or n_rare < _RARE_SHARE * len(counts):
+    if len(counts) <= MAX_CLASSES or n_rare < _RARE_SHARE * len(counts):
         return 0
     return n_rare
 

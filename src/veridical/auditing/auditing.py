@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from veridical._core.parallel import one_thread
 from veridical._core.progress import ProgressLike
@@ -95,6 +96,14 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
 #: Checks for every kind of target; the others are about classes.
 OF_ANY_TARGET = frozenset(
     ("VD001", "VD002", "VD003", "VD007", "VD008", "VD010", "VD011", "VD028")
+)
+
+#: Checks that look at values which a sparse matrix does not store.
+OF_DENSE_FEATURES = frozenset(
+    (
+        *("VD002", "VD012", "VD013", "VD020", "VD021", "VD022"),
+        *("VD025", "VD026", "VD027", "VD030"),
+    )
 )
 
 
@@ -295,6 +304,7 @@ def audit(
     known = read_knowledge(
         data.n_samples, time, batch, covariates, n_tried, fitted_on, n_removed
     )
+    known = replace(known, grouped=groups is not None or data.groups is not None)
     check_alpha(alpha)
     test = None if test is None else find_test(test)
     method = read_cv(cv, data.n_samples, data.kind)
@@ -315,10 +325,14 @@ def audit(
         procedure, agreement, selector, method, splits, permutations, test, alpha, root,
         n_jobs, progress, known,
     )  # fmt: skip
-    about_classes = frozenset[str]()
+    impossible: dict[str, tuple[str, str]] = {}
+    if sparse.issparse(data.values):
+        needs = "dense features", "the features are a sparse matrix"
+        impossible |= dict.fromkeys(wanted & OF_DENSE_FEATURES, needs)
     if data.kind != "classes":
-        about_classes = wanted - OF_ANY_TARGET
-    found, seconds = _run_checks(evidence, wanted - about_classes)
+        needs = "classes", f"the target is {TARGET_NAMES[data.kind]}"
+        impossible |= dict.fromkeys(wanted - OF_ANY_TARGET, needs)
+    found, seconds = _run_checks(evidence, wanted - frozenset(impossible))
     findings = sorted(
         (one for one in found if isinstance(one, Finding)),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),
@@ -354,10 +368,7 @@ def audit(
         decomposition=decompose(evidence, findings) if checks is None else None,
         untested=(
             *(one for one in found if isinstance(one, Untested)),
-            *(
-                untested(code, "classes", f"the target is {TARGET_NAMES[data.kind]}")
-                for code in sorted(about_classes)
-            ),
+            *(untested(code, *impossible[code]) for code in sorted(impossible)),
         ),
         seconds=seconds,
     )

@@ -35,7 +35,7 @@ FOLLOWS_MAJORITY = 0.9
 _MOST_BY_CHANCE = 1e-3
 # Smallest ratio of the F ratios of the best and the second feature, and smallest share
 # of correctly classified samples, at which one feature carries the accuracy.
-_CARRIES, _NEARLY = 5.0, 0.9
+_CARRIES, _NEARLY = 3.0, 0.9
 # Largest share of the features that have no more values than there are classes, in a
 # table in which such a feature is taken for a code of the class.
 _FEW_CODES = 0.1
@@ -249,8 +249,9 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
 def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None:
     """Report a feature that nearly determines the class, as no other feature does.
 
-    A warning if the accuracy without it is below the interval of that with it, or if it
-    has as many values as there are classes, unlike the others.
+    A warning if the accuracy without it, or the balanced accuracy, falls by more than
+    the interval of that with it allows, or if it has as many values as there are
+    classes, unlike the others.
     """
     data, codes = e.procedure.table, e.procedure.table.y
     numeric = features[~data.categorical[features]]
@@ -271,9 +272,12 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
     if ratio[best] < _CARRIES * ratio[second]:
         return None
     share = _share_right(values[:, best], codes)
-    without = e.accuracy_without(numeric[[best]])
-    low = e.accuracy["in"].low
-    if share < _NEARLY or without is None or not without < low:
+    run = e.run_without(numeric[[best]]) if share >= _NEARLY else None
+    if run is None:
+        return None
+    without, accuracy = run.accuracy, e.accuracy["in"]
+    fall = max(accuracy.value - without, e.balanced - e.balanced_of(run))
+    if not fall > accuracy.value - accuracy.low:
         return None
     j = int(numeric[best])
     return finding(

@@ -18,11 +18,13 @@ from veridical.auditing.agreement import student_pvalue
 from veridical.auditing.association import find_selection_trace
 from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.codes import finding, untested
-from veridical.auditing.duplicates import across_folds, find_copies
+from veridical.auditing.duplicates import across_folds
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.kinship import by_folds, name_subjects
 from veridical.auditing.preprocessing import find_traces, score_inside_folds
 from veridical.auditing.records import (
+    FEWEST_PER_FEATURE,
+    FEWEST_TELLING,
     LEVEL,
     Finding,
     Severity,
@@ -36,7 +38,7 @@ _MOST_PAIRS_SHOWN = 5
 # -- VD001 ---------------------------------------------------------------------------
 
 
-def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
+def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | Untested | None:
     """VD001: features were selected with the labels of all samples."""
     if e.preselection is None:
         return _selection_trace(e)
@@ -51,7 +53,8 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | None:
     }
     if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
         return None
-    if not e.preselection.agrees or (has_signal(e) and not e.preselection.given):
+    known = has_signal(e) or not is_telling(e)
+    if not e.preselection.agrees or (known and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
     # Never where there is no interval.
@@ -81,6 +84,17 @@ def has_signal(e: AuditEvidence) -> bool:
     predicted = student_pvalue(sign * e.inside.score, sign * null)
     pvalue = min(predicted, e.preselection.signal_pvalue)
     return pvalue <= e.preselection.signal_level
+
+
+def is_telling(e: AuditEvidence) -> bool:
+    """Return whether agreement with a selector tells a selection by these labels.
+
+    Of a few features in a table with few others, a selector often chooses those that
+    are known to be weakly useful, and no test shows the signal.
+    """
+    assert e.preselection is not None
+    k = len(e.preselection.features)
+    return k >= FEWEST_TELLING or e.procedure.table.n_features >= FEWEST_PER_FEATURE * k
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
@@ -169,24 +183,34 @@ def _on_random_labels(e: AuditEvidence) -> str:
     )
 
 
-def _selection_trace(e: AuditEvidence) -> Finding | None:
+def _selection_trace(e: AuditEvidence) -> Finding | Untested | None:
     """Report a table that contains only selected features."""
     seed = seed_for(e.seed, Purpose.ASSOCIATION, 2)
     found = find_selection_trace(e.procedure.table, seed)
     if found is None:
         return None
-    k, largest, pvalue = found
+    if not found.is_shown:
+        return untested(
+            "VD001",
+            "selected=",
+            f"whether the {found.n_features} features, which all go with the outcome, "
+            "were selected on these samples",
+        )
     between = "the classes"
     if e.procedure.table.kind != "classes":
         between = "the thirds of the samples by their outcome"
     return finding(
         "VD001",
         "warning",
-        f"Each of the {k} features differs between {between} (p at most "
-        f"{largest:.2g}), and the differences are more alike than chance makes those "
-        f"of features that were not selected (p = {pvalue:.2g}). The features look as "
-        "if they had been selected on these samples.",
-        {"n_features": k, "largest_pvalue": largest, "pvalue": pvalue},
+        f"Each of the {found.n_features} features differs between {between} (p at most "
+        f"{found.largest:.2g}), and the differences are more alike than chance makes "
+        f"those of features that were not selected (p = {found.pvalue:.2g}). The "
+        "features look as if they had been selected on these samples.",
+        {
+            "n_features": found.n_features,
+            "largest_pvalue": found.largest,
+            "pvalue": found.pvalue,
+        },
         cure="Pass all features and name the selected ones (selected=), to measure the "
         "effect of the selection. If nothing was selected, ignore this code.",
     )
@@ -229,7 +253,7 @@ def preprocessing_saw_all_data(e: AuditEvidence) -> Finding | None:
 
 def copies_across_folds(e: AuditEvidence) -> Finding | None:
     """VD003: copies or near-copies of training samples are tested."""
-    copies = find_copies(e.procedure.table)
+    copies = e.copies
     if not len(copies.pairs):
         return None
     apart = across_folds(copies.pairs, e.splits) > 0
@@ -383,7 +407,7 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
 # -- VD014 ---------------------------------------------------------------------------
 
 
-def samples_belong_together(e: AuditEvidence) -> Finding | None:
+def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
     """VD014: several samples of one subject, and no groups."""
     data = e.procedure.table
     if data.groups is not None:
@@ -409,4 +433,11 @@ def samples_belong_together(e: AuditEvidence) -> Finding | None:
                 "was computed, as if samples were independent."
             )
             return finding("VD014", "warning", said, found._asdict())
-    return None
+    if e.known.grouped:
+        return None
+    return untested(
+        "VD014",
+        "groups=",
+        "whether samples of one subject or source, which need not be alike, lie in "
+        "different folds",
+    )

@@ -24,7 +24,7 @@ from veridical.auditing.records import Finding, Severity
 
 #: p-value, times the number of comparisons, up to which missing values or identifiers
 #: are said to go with the class.
-STRICT_LEVEL = 0.001
+STRICT_LEVEL = 0.005
 # Largest number of features that are named in a sentence.
 _MOST_NAMED = 5
 

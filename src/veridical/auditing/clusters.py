@@ -41,12 +41,12 @@ from veridical.auditing.duplicates import distances_from, scalar_products
 
 #: Number of spacings that are compared, and the largest number of relatives looked for.
 SPACINGS, MOST_RELATIVES = 8, 6
-#: z from which samples count as grouped by their distances alone. On 2400 tables
-#: without groups the larger of the two distances gave 3.35 at most.
-LEAST_Z = 3.6
+#: z from which samples count as grouped by their distances alone. On 1800 tables of
+#: LeakBench without groups the larger of the two distances gave 3.2 or more in 2.
+LEAST_Z = 3.2
 #: z of the fall of a_j from which they count as grouped by distances and classes, and
 #: the z of the distances that must go with it.
-LEAST_FALL, LEAST_Z_WITH_FALL = 3.5, 2.0
+LEAST_FALL, LEAST_Z_WITH_FALL = 3.0, 2.0
 #: Samples; with more of them distances are not computed.
 MOST_CLUSTERED = 3000
 # Variance of a component, relative to the mean, up to which it is taken for noise.

@@ -54,16 +54,14 @@ from veridical.auditing.checks_choices import (
 from veridical.auditing.checks_samples import (
     BATCH_LEVEL,
     ORDER_Z,
+    WITHIN,
     associate,
     blocked_splits,
     find_interpolated,
     find_strata,
-    order_likeness,
     whole_group_splits,
 )
 from veridical.auditing.class_traces import impute_together, normalise_together
-from veridical.auditing.clusters import find_clusters
-from veridical.auditing.duplicates import find_copies
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.procedures import Audited, make_audited
 from veridical.auditing.records import Decomposition, Finding, Part
@@ -72,8 +70,6 @@ from veridical.evaluation.engine import replace_source
 
 #: Number of runs with other folds and seeds, and with whole groups.
 RUNS = 5
-# Number of permutations of the labels within batches.
-_WITHIN = 20
 
 
 def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
@@ -305,7 +301,7 @@ def _find_groups(e: AuditEvidence) -> tuple[IntArray | None, IntArray | None]:
     table = e.procedure.table
     if table.groups is not None:
         return None, None
-    copies = find_copies(table)
+    copies = e.copies
     duplicates = None
     pairs = copies.pairs[copies.nearness > 0] if copies.explained else copies.pairs
     if len(pairs):
@@ -314,7 +310,7 @@ def _find_groups(e: AuditEvidence) -> tuple[IntArray | None, IntArray | None]:
             shape=(table.n_samples, table.n_samples),
         )
         duplicates = connected_components(linked, directed=False)[1].astype(np.intp)
-    clusters = find_clusters(table) if table.kind == "classes" else None
+    clusters = e.clusters if table.kind == "classes" else None
     if clusters is None or 4 * len(pairs) >= table.n_samples:
         return duplicates, None
     return duplicates, clusters.groups
@@ -392,15 +388,13 @@ def _half_width_of_difference(one: FloatArray, two: FloatArray, alpha: float) ->
 
 
 def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
-    table, time = e.procedure.table, e.known.time
+    table = e.procedure.table
     nothing = Part("order", 0.0, 0.0, 0.0)
     if sparse.issparse(table.values) or table.n_samples < 20:
         return nothing
-    order = np.arange(e.n_samples) if time is None else np.argsort(time, kind="stable")
-    z = order_likeness(table, order, seed_for(e.seed, Purpose.ASSOCIATION, 3))
-    if z < ORDER_Z:
+    if e.likeness_in_order < ORDER_Z:
         return nothing
-    splits, _ = blocked_splits(table.y, order, min(10, max(2, len(e.splits))))
+    splits, _ = blocked_splits(table.y, e.order, min(10, max(2, len(e.splits))))
     return part_between("order", now, _runs_with(p, [splits]), e.alpha)
 
 
@@ -410,7 +404,7 @@ def _batch(e: AuditEvidence) -> Part:
     nothing = Part("batch", 0.0, 0.0, 0.0)
     if strata is None or associate(strata, e.procedure.table.y) > BATCH_LEVEL:
         return nothing
-    within = e.scores_within(strata, _WITHIN, seed_for(e.seed, Purpose.PERMUTATIONS, 2))
+    within = e.scores_within(strata, WITHIN, seed_for(e.seed, Purpose.PERMUTATIONS, 2))
     null = e.null["in"].accuracies
     value = float(within.mean() - null.mean())
     half = _half_width_of_difference(within, null, e.alpha)

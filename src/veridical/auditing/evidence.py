@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ from veridical._core.table import Table
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
 from veridical.auditing.association import best_features_pvalue, chosen_by_labels
+from veridical.auditing.clusters import Clusters, find_clusters
+from veridical.auditing.duplicates import Copies, find_copies
+from veridical.auditing.kinship import order_likeness
 from veridical.auditing.knowledge import Knowledge
 from veridical.auditing.procedures import Audited, Run, make_audited, supports
 from veridical.auditing.records import Null, Preselection
@@ -36,6 +40,7 @@ from veridical.evaluation.estimating import (
 from veridical.evaluation.notes import LACKING
 from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
+from veridical.evaluation.structured import is_structured
 from veridical.evaluation.trust import coverage_of, default_interval
 
 
@@ -114,6 +119,9 @@ class AuditEvidence:
     alpha: float
     seed: int
     known: Knowledge = field(default_factory=Knowledge)
+    _within: dict[tuple[bytes, int, int], FloatArray] = field(
+        default_factory=dict, repr=False
+    )
 
     @property
     def n_samples(self) -> int:
@@ -148,17 +156,42 @@ class AuditEvidence:
         """Whether every test set is a single sample."""
         return all(len(split.test) == 1 for split in self.splits)
 
+    # -- the samples: what several checks and the decomposition use -------------------
+
+    @cached_property
+    def copies(self) -> Copies:
+        """Samples that are copies or near-copies."""
+        return find_copies(self.procedure.table)
+
+    @cached_property
+    def clusters(self) -> Clusters | None:
+        """Groups of near relatives."""
+        return find_clusters(self.procedure.table)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Samples in the order of time; of the rows, where the time was not said."""
+        if self.known.time is None:
+            return np.arange(self.n_samples)
+        return np.argsort(self.known.time, kind="stable")
+
+    @cached_property
+    def likeness_in_order(self) -> float:
+        """How alike samples are that follow each other, in standard errors."""
+        seed = seed_for(self.seed, Purpose.ASSOCIATION, 3)
+        return order_likeness(self.procedure.table, self.order, seed)
+
     # -- the procedure again, with one thing changed ----------------------------------
 
     def procedure_of(self, estimator: Any) -> Audited:
         """Make an audited procedure of another estimator, on the same samples."""
         return make_audited(estimator, self.procedure.table)
 
-    def accuracy_without(self, features: IntArray) -> float | None:
-        """Return the accuracy without some features; None where it cannot be measured.
+    def run_without(self, features: IntArray) -> Run | None:
+        """Return the run under IN without some features; None where there is none.
 
-        It cannot if features were selected beforehand, or if the estimator needs the
-        features that are left out.
+        There is none if features were selected beforehand, or if the estimator needs
+        the features that are left out.
         """
         p = self.procedure
         kept = np.setdiff1d(np.arange(p.table.n_features), features)
@@ -166,16 +199,32 @@ class AuditEvidence:
             return None
         try:
             part = make_audited(p.whole, p.table.take_columns(kept))
-            return part.inside(p.unpermuted, self.splits).accuracy
+            return part.inside(p.unpermuted, self.splits)
         except (InputError, IndexError, KeyError, TypeError, ValueError):
             return None
+
+    def accuracy_without(self, features: IntArray) -> float | None:
+        """Return the accuracy of `run_without`."""
+        run = self.run_without(features)
+        return None if run is None else run.accuracy
+
+    def balanced_of(self, run: Run) -> float:
+        """Return the balanced accuracy of a run with the splits of the audit."""
+        recalls = _recalls(self.procedure.table, self.splits, run)
+        return float(np.mean(list(recalls.values())))
 
     def scores_within(self, strata: IntArray, n: int, seed: int) -> FloatArray:
         """Return the leading score for labels that are permuted within strata.
 
         Features that were selected beforehand stay as they are. Scores that are not
-        defined are left out.
+        defined are left out. The same request is computed once.
         """
+        key = strata.tobytes(), n, seed
+        if key not in self._within:
+            self._within[key] = self._scores_within(strata, n, seed)
+        return self._within[key]
+
+    def _scores_within(self, strata: IntArray, n: int, seed: int) -> FloatArray:
         p = self.procedure
         fast = replace(p, scores=p.scores[:1])
         if p.features is None:
@@ -268,8 +317,8 @@ def gather_evidence(
         if kind is not None:
             bounds = estimate.interval(1 - alpha, kind)
             accuracy["in"] = Interval(inside.accuracy, *bounds)
-        if data.groups is None and data.weights is None:
-            covered = coverage_of(splits, situation, 1 - alpha)
+        if not is_structured(ACCURACY, data):
+            covered = coverage_of(splits, situation, 1 - alpha, kind or "")
         elif np.isclose(alpha, 0.05):
             covered = estimate.coverage
     score: dict[str, Interval] = dict(accuracy)
@@ -356,7 +405,13 @@ def _score_results(
             results.append(ScoreResult(info, value))
             continue
         one = estimate_of_score(
-            method, splits, run.found, score, procedure.table, random_state=root
+            method,
+            splits,
+            run.found,
+            score,
+            procedure.table,
+            random_state=root,
+            situation=procedure.situation(np.nan),
         )
         kind = default_interval(one)
         bounds = (float("nan"),) * 2 if kind is None else one.interval(1 - alpha, kind)

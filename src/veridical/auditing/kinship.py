@@ -111,3 +111,39 @@ def by_folds(data: Table, splits: Sequence[Split], seed: int) -> Kinship | None:
     as_large = int(np.count_nonzero(drawn >= observed - 1e-12))
     pvalue = (1 + as_large) / (1 + N_PERMUTATIONS)
     return Kinship(observed, float(drawn.mean()), pvalue)
+
+
+# Number of random orders within classes.
+_ORDERS = 199
+
+
+def order_likeness(data: Table, order: IntArray, seed: int) -> float:
+    """Return how alike neighbours in an order are, in standard errors.
+
+    The mean scalar product of consecutive samples, centred within classes and scaled,
+    against the orders that permute samples of the same class.
+    """
+    values = np.where(np.isnan(data.values), 0.0, data.values)[:, ~data.categorical]
+    if not values.shape[1]:
+        return 0.0
+    values = values - values.mean(axis=0)
+    for k in np.unique(data.y):
+        values[data.y == k] -= values[data.y == k].mean(axis=0)
+    spread = values.std(axis=0)
+    values = values[:, spread > 0] / spread[spread > 0]
+    gram = values @ values.T
+    norms = np.sqrt(np.maximum(np.diag(gram), 1e-12))
+    gram /= norms[:, None] * norms[None, :]
+    rng = as_generator(seed)
+    places = [np.flatnonzero(data.y[order] == k) for k in np.unique(data.y)]
+    likeness = np.empty(_ORDERS + 1)
+    for b in range(_ORDERS + 1):
+        drawn = order.copy()
+        if b:
+            for place in places:
+                drawn[place] = order[rng.permutation(place)]
+        likeness[b] = gram[drawn[1:], drawn[:-1]].mean()
+    spread_null = likeness[1:].std(ddof=1)
+    if spread_null <= 0:
+        return 0.0
+    return float((likeness[0] - likeness[1:].mean()) / spread_null)

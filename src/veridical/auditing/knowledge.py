@@ -31,6 +31,8 @@ class Knowledge:
         Samples on which something was fitted or tuned before.
     n_removed : int or None
         Number of samples that were removed after their predictions were seen.
+    grouped : bool
+        Whether groups were given; samples are independent where each is a group.
     """
 
     time: FloatArray | None = None
@@ -39,6 +41,7 @@ class Knowledge:
     n_tried: int | None = None
     fitted_on: BoolArray | None = None
     n_removed: int | None = None
+    grouped: bool = False
 
 
 def read_knowledge(

@@ -115,8 +115,8 @@ def choose(
         float | None,
         options.optional(
             "SHARE",
-            "Drop candidates that are worse than the best in this share of bootstrap "
-            "draws, such as 0.99, after each fold.",
+            "Drop hopeless candidates after each fold; the share of searches that keep "
+            "the truly best one is at least this, such as 0.99.",
         ),
     ] = None,
     store: Annotated[

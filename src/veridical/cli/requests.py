@@ -485,13 +485,26 @@ def _drop_option(columns: Sequence[Any]) -> str:
 
 
 def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> Any:
-    """Return the labels; raise if they are measurements and not meant as classes."""
-    from veridical._core.reading import refuse_measurements
+    """Return the labels; raise if they are measurements and not meant as classes.
+
+    Many whole numbers that may be either are classes, with a note.
+    """
+    import pandas as pd
+
+    from veridical._core.reading import MAX_CLASSES, refuse_measurements
 
     if classes:
         return (y.astype(int) if y.dtype.kind == "f" else y).astype(str)
     column = "The labels" if target is None else f"The values of column {target!r}"
     refuse_measurements(y, f"{column} of {name}")
+    n_values = 0 if y.dtype.kind in "OUS" else len(pd.unique(y))
+    if n_values > MAX_CLASSES:
+        warnings.warn(
+            f"{column} of {name} are {n_values} different whole numbers, which are "
+            "read as classes. To predict the number, add --numbers; if they are "
+            "classes, add --classes.",
+            stacklevel=3,
+        )
     return y
 
 

@@ -642,20 +642,25 @@ def draw_weights(units: IntArray, n_draws: int, rng: np.random.Generator) -> Flo
 def find_hopeless(
     scores: RowScores,
     units: IntArray,
-    level: float,
+    error: float,
     n_draws: int,
     rng: np.random.Generator,
 ) -> NDArray[np.bool_]:
-    """Find candidates that are worse than the best in nearly all bootstrap draws.
+    """Find candidates that are not the best, as far as the bootstrap tells.
 
-    This is the dropping of BBCD: after each fold, on the samples tested so far.
+    This is the dropping of BBCD: after each fold, on the samples tested so far. The
+    published rule drops a candidate that is worse than the best one in 99 % of the
+    draws. Of many candidates the best one on few samples is lucky, though, and over all
+    folds that rule often drops the candidate that is truly the best. Here its chance of
+    being dropped is at most `error`: the p-value is that of `Resampled.pvalues`, which
+    accounts for looking for the best of many.
 
     Parameters
     ----------
     scores, units, n_draws, rng
         As in `bootstrap_choice`, of the samples tested so far.
-    level : float
-        Share of the draws, such as 0.99.
+    error : float
+        Largest p-value of a candidate to drop; no fewer draws than its inverse.
 
     Returns
     -------
@@ -663,11 +668,12 @@ def find_hopeless(
         Candidates to drop; never the best one.
     """
     everyone = range(scores.n_candidates)
-    naive = scores.score(np.ones((1, len(units))), everyone)
-    best = int(first_best(naive)[0])
-    found = scores.score(draw_weights(units, n_draws, rng), everyone)
-    able = ~np.isnan(found[:, best])
-    if not able.any():
+    naive = scores.score(np.ones((1, len(units))), everyone)[0]
+    drawn = scores.score(draw_weights(units, n_draws, rng), everyone)
+    drawn = drawn[~np.isnan(drawn).any(axis=1)]
+    if not len(drawn) or np.isnan(naive).any():
         return np.zeros(scores.n_candidates, dtype=np.bool_)
-    worse = (found[able] < found[able, best][:, np.newaxis]).mean(axis=0)
-    return np.asarray(worse >= level)
+    found = Resampled(naive, drawn, first_best(drawn), np.zeros(0))
+    hopeless = found.pvalues() <= error
+    hopeless[found.best] = False
+    return hopeless

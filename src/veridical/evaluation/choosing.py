@@ -108,7 +108,7 @@ _INNER_FOLDS = 5
 _MOST_FOLDS = 20
 #: Bootstrap draws, and those of a score that only scikit-learn computes.
 _DRAWS, _FEW_DRAWS = 1000, 200
-#: Bootstrap draws that decide which candidates are dropped.
+#: Least number of bootstrap draws that decide which candidates are dropped.
 _DROPPING_DRAWS = 500
 
 
@@ -188,8 +188,9 @@ def choose(
         without fold i, the other folds are left out one by one, and the model without
         folds i and j serves both. Anything that `cv` takes draws new ones.
     drop : float, optional
-        Drop candidates that are worse than the best one in this share of bootstrap
-        draws, such as 0.99, after each fold (BBCD). By default none is dropped.
+        Drop hopeless candidates after each fold (BBCD), so that the truly best one is
+        kept with this probability, such as 0.99. By default none is dropped. No
+        candidate is complete before the last fold, so that Ctrl-C leaves no answer.
     baselines : bool, default=True
         Whether to add every estimator without selection, and the estimator that ignores
         the features.
@@ -323,8 +324,8 @@ class Search:
             return
         if not 0.5 < self.drop < 1:
             raise InputError(
-                f"drop={self.drop!r} must be a share of bootstrap draws above 0.5 and "
-                "below 1, such as 0.99."
+                f"drop={self.drop!r} must be a probability above 0.5 and below 1, such "
+                "as 0.99."
             )
         nested = self.correction == "nested" or self.inner_cv is not None
         if self.store is not None or nested:
@@ -539,7 +540,7 @@ class _Work:
             )
 
     def evaluate_and_drop(self, level: float, root: int) -> None:
-        """Evaluate fold by fold; drop candidates that are worse than the best.
+        """Evaluate fold by fold; drop candidates that are not the best.
 
         Rankings are computed for all folds at once. A candidate that was dropped is not
         fitted again.
@@ -662,7 +663,9 @@ class _Work:
         found = {p: self._joined(p, parts[p], orders) for p, some in alive.items()}
         scores = self.row_scores(self.scores[0], places, pooling, found)
         units = units_of(self.table, pooling.rows)
-        hopeless = find_hopeless(scores, units, level, _DROPPING_DRAWS, rng)
+        error = (1.0 - level) / (len(self.splits) - 1)  # over all folds
+        n_draws = max(_DROPPING_DRAWS, math.ceil(1.0 / error))
+        hopeless = find_hopeless(scores, units, error, n_draws, rng)
         for place, is_hopeless in zip(places, hopeless, strict=True):
             if is_hopeless:
                 alive[place.procedure].remove(place.size)

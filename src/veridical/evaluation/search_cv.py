@@ -53,7 +53,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
     correction : {"auto", "bbc", "nested"}, default="bbc"
         How the score is corrected for the choice.
     drop : float, default=None
-        Share of bootstrap draws at which hopeless candidates are dropped.
+        Probability of keeping the truly best candidate where hopeless ones are dropped.
     baselines : bool, default=True
         Whether candidates without selection, and without features, join.
     n_bootstrap : int, default=None

@@ -35,7 +35,7 @@ from veridical.leakbench.rates import report
 from veridical.leakbench.tables import real_sources, simulated_sources
 
 #: Increase it when mechanisms, controls or sources draw other tables than before.
-VERSION = 2
+VERSION = 3
 #: Number of permutations of the labels, the smallest that an audit allows.
 N_PERMUTATIONS = 19
 

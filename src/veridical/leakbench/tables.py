@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn import datasets as of_sklearn
-from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -24,6 +23,7 @@ from sklearn.preprocessing import StandardScaler, TargetEncoder
 
 from veridical._core.seeds import mixed_generator
 from veridical.datasets import available, load
+from veridical.learning import make_estimator
 
 #: Largest number of samples and of features that are taken of a real table.
 N_SAMPLES, N_FEATURES = 100, 200
@@ -129,7 +129,7 @@ def target_encoder() -> TargetEncoder:
 ESTIMATORS: tuple[Callable[[], Any], ...] = (
     GaussianNB,
     lambda: nearest(3),
-    lambda: make_pipeline(StandardScaler(), LogisticRegression(C=0.1, max_iter=500)),
+    lambda: make_estimator("svm"),
 )
 
 

@@ -32,6 +32,7 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -67,8 +68,11 @@ RespondTable = Callable[
 
 TableRoutine = TypeVar("TableRoutine")
 
-_REGISTERED: dict[type, PredictTable] = {}
-_RESPONDING: dict[type, RespondTable] = {}
+#: A class of estimators, or the classes of the steps of a pipeline.
+Kind = type | tuple[type, ...]
+
+_REGISTERED: dict[Kind, PredictTable] = {}
+_RESPONDING: dict[Kind, RespondTable] = {}
 
 
 @runtime_checkable
@@ -84,13 +88,13 @@ class LeavesOneOut(Protocol):
         ...
 
 
-def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictTable]:
+def register_predict_table(*steps: type) -> Callable[[PredictTable], PredictTable]:
     """Register a fast way to predict for a class of estimators, not its subclasses.
 
     Parameters
     ----------
-    estimator : type
-        The class.
+    *steps : type
+        The class; for a pipeline of two or more steps, the class of each of them.
 
     Returns
     -------
@@ -100,7 +104,7 @@ def register_predict_table(estimator: type) -> Callable[[PredictTable], PredictT
     """
 
     def register(routine: PredictTable) -> PredictTable:
-        _REGISTERED[estimator] = routine
+        _REGISTERED[steps if len(steps) > 1 else steps[0]] = routine
         return routine
 
     return register
@@ -201,13 +205,17 @@ def _responding(estimator: Any) -> RespondTable | None:
 
 
 def _own_or_registered(
-    estimator: Any, name: str, registered: dict[type, TableRoutine]
+    estimator: Any, name: str, registered: dict[Kind, TableRoutine]
 ) -> TableRoutine | None:
     """Return the routine that the class itself defines, else the registered one.
 
     A routine that is inherited may not fit a subclass that predicts otherwise.
     """
     kind = type(estimator)
+    if kind is Pipeline:
+        plain = estimator.memory is None and not estimator.transform_input
+        steps = tuple(type(step) for _, step in estimator.steps)
+        return registered.get(steps) if plain else None
     if name in vars(kind):
         return cast("TableRoutine", getattr(kind, name))
     return registered.get(kind)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import EPS, FloatArray, IntArray
 from veridical._core.scoring import Outputs
 from veridical._core.splits import Split
 from veridical._core.table import Table
@@ -138,25 +139,14 @@ def _nearest(
 def predict_k_neighbours(
     estimator: Any, table: Table, splits: Sequence[Split]
 ) -> Predicted | None:
-    """Sort all samples by distance once, then find the nearest of each training set."""
-    if len(splits) < 2 or not (
-        estimator.weights == "uniform"
-        and estimator.metric in ("minkowski", "euclidean")
-        and (estimator.metric == "euclidean" or estimator.p == 2)
-        and estimator.metric_params is None
-    ):
+    """Compute all distances once, then find the nearest of each training set."""
+    values = _values_of(estimator, table)
+    if len(splits) < 2 or values is None:
         return None
-    if len(table) > _MOST_SAMPLES:
-        return None
-    values = finite_matrix(table.frame())
-    if values is None:
-        return None
-    estimator._validate_params()
     squared = cdist(values, values, "sqeuclidean")
     order = np.argsort(squared, axis=1, kind="stable")
-    # scikit-learn may expand ‖a − b‖², which loses digits of the larger norms.
     norms = np.einsum("ij,ij->i", values, values)
-    rounding = 1e-14 * (8 + values.shape[1]) * (norms + norms.max())
+    rounding = _rounding(values.shape[1]) * (norms + norms.max())
     k = int(estimator.n_neighbors)
     predicted: Predicted = []
     for train, test in splits:
@@ -165,9 +155,13 @@ def predict_k_neighbours(
             continue
         counts = np.bincount(train, minlength=len(values))
         ranked = order[test]
+        apart = np.take_along_axis(squared[test], ranked, axis=1)
+        last = (counts[ranked].cumsum(axis=1) >= k).argmax(axis=1)
+        edge = np.take_along_axis(apart, last[:, None], axis=1)[:, 0]
         votes = _vote(
             counts[ranked],
-            np.take_along_axis(squared[test], ranked, axis=1),
+            apart,
+            edge,
             table.y[ranked],
             rounding[test],
             k,
@@ -177,22 +171,96 @@ def predict_k_neighbours(
     return predicted
 
 
+@register_predict_table(StandardScaler, KNeighborsClassifier)
+@on_equal_subsets
+def predict_scaled_neighbours(
+    estimator: Any, table: Table, splits: Sequence[Split]
+) -> Predicted | None:
+    """Scale by each training set, and find the nearest of its samples."""
+    scaler, learner = (step for _, step in estimator.steps)
+    values = _values_of(learner, table)
+    if values is None or scaler.with_mean is not True or scaler.with_std is not True:
+        return None
+    k = int(learner.n_neighbors)
+    predicted: Predicted = []
+    for train, test in splits:
+        scaled = _standardised(values, train) if len(train) >= k else None
+        if scaled is None:
+            predicted.append(None)
+            continue
+        norms = np.einsum("ij,ij->i", scaled, scaled)
+        squared = norms[test][:, None] + norms[train]
+        squared -= 2 * (scaled[test] @ scaled[train].T)
+        votes = _vote(
+            np.ones(squared.shape, dtype=np.intp),
+            squared,
+            np.partition(squared, k - 1, axis=1)[:, k - 1],
+            np.broadcast_to(table.y[train], squared.shape),
+            # Here and in scikit-learn.
+            2 * _rounding(values.shape[1]) * (norms[test] + norms[train].max()),
+            k,
+            table.n_classes,
+        )
+        predicted.append(None if votes is None else votes[np.newaxis])
+    return predicted
+
+
+def _values_of(learner: KNeighborsClassifier, table: Table) -> FloatArray | None:
+    """Return the features; None where a vote of neighbours has no fast way."""
+    if len(table) > _MOST_SAMPLES or not (
+        learner.weights == "uniform"
+        and learner.metric in ("minkowski", "euclidean")
+        and (learner.metric == "euclidean" or learner.p == 2)
+        and learner.metric_params is None
+    ):
+        return None
+    values = finite_matrix(table.frame())
+    if values is not None:
+        learner._validate_params()
+    return values
+
+
+def _rounding(n_features: int) -> float:
+    """Return the relative error of a squared distance, in units of squared norms.
+
+    scikit-learn may expand ‖a − b‖², which loses digits of the larger norms.
+    """
+    return 1e-14 * (8 + n_features)
+
+
+def _standardised(values: FloatArray, train: IntArray) -> FloatArray | None:
+    """Scale as ``StandardScaler``, fitted on training rows, does.
+
+    None where a feature is so nearly constant there that rounding decides whether it
+    is scaled.
+    """
+    own = values[train]
+    mean = own.mean(axis=0)
+    variance = ((own - mean) ** 2).mean(axis=0)
+    constant = np.ptp(own, axis=0) == 0
+    # scikit-learn's limit is a thousandth of this.
+    limit = len(own) * EPS * variance + (len(own) * mean * EPS) ** 2
+    if (~constant & (variance <= 1000 * limit)).any():
+        return None
+    return np.asarray((values - mean) / np.sqrt(np.where(constant, 1.0, variance)))
+
+
 def _vote(
     counts: IntArray,
     squared: FloatArray,
+    edge: FloatArray,
     classes: IntArray,
     rounding: FloatArray,
     k: int,
     n_classes: int,
 ) -> IntArray | None:
-    """Let the k nearest samples vote; rows are test samples, columns sorted samples.
+    """Let the k nearest samples vote; rows are test samples, columns samples.
 
-    Samples about as far away as the k-th neighbour could take its place. That does not
-    matter if all of them vote, or all of them are of the same class; else return None.
+    Samples about as far away as the k-th neighbour, at `edge`, could take its place.
+    That does not matter if all of them vote, or all of them are of the same class; else
+    return None.
     """
-    reached = counts.cumsum(axis=1)
-    last = (reached >= k).argmax(axis=1)
-    edge = np.take_along_axis(squared, last[:, None], axis=1)
+    edge = edge[:, None]
     margin = rounding[:, None] + 1e-12 * edge
     nearer = counts * (squared < edge - margin)
     tied = counts * (np.abs(squared - edge) <= margin)
