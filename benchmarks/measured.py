@@ -56,11 +56,11 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         ("docs/questions/hospitals-differ.md", "docs/findings/VD013.md"),
     ),
     "benchmarks/truth/discoveries_noise.csv": (
-        "python -m benchmarks.truth.discoveries",
+        "python -m benchmarks.truth.discoveries --noise 500",
         ("docs/questions/which-features-may-i-claim.md",),
     ),
     "benchmarks/truth/discoveries_power.csv": (
-        "python -m benchmarks.truth.discoveries --peers 8",
+        "python -m benchmarks.truth.discoveries --peers 12",
         ("docs/questions/which-features-may-i-claim.md",),
     ),
     "benchmarks/truth/findings.csv": (
