@@ -51,9 +51,20 @@ def test_a_search_is_resumed_from_its_store(run, tmp_path):
     assert json.loads(stored.stdout)["ok"]
 
 
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_answer(run):
+    pytest.importorskip("distributed")
+    words = ("choose", *FAST, "--json", "--quiet")
+    there = run(*words, "--dask", "local", "--jobs", "2")
+    assert there.exit_code == 0, there.stderr
+    here, there = json.loads(run(*words).stdout), json.loads(there.stdout)
+    assert there["candidates"] == here["candidates"]
+    assert (there["score"], there["low"]) == (here["score"], here["low"])
+
+
 # Sends a signal when the second of three selectors begins.
 INTERRUPTED = """
-import os, signal, sys
+import signal, sys
 from veridical.__main__ import main
 from veridical.evaluation import choosing
 
@@ -62,7 +73,7 @@ evaluate = choosing._Work._evaluate
 def interrupted(self, group, store):
     if self.candidates.owners[group[0]][0] == 1:
         for _ in range({times}):
-            os.kill(os.getpid(), signal.{name})
+            signal.raise_signal(signal.{name})  # to this thread, hence at once
     evaluate(self, group, store)
 
 choosing._Work._evaluate = interrupted
