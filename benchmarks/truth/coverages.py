@@ -2,14 +2,16 @@
 
     python -m benchmarks.truth.coverages [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.coverages --check
-    python -m benchmarks.truth.coverages --unseen 20
+    python -m benchmarks.truth.coverages --unseen 20 --seed 1
     python -m benchmarks.truth.coverages --table
 
 The first command writes ``src/veridical/evaluation/coverages.csv``, a design at a time;
 designs that are in the table already are left out. In every design, data sets are
 drawn, the procedure (AnovaF and the estimator, or the estimator alone) is evaluated,
-and its interval is compared with the accuracy, on fresh samples, of the model fitted on
-all samples; of a holdout, on its training samples. The interval of the optimism, OUT
+and its intervals are compared with the accuracy, on fresh samples, of the model fitted
+on all samples; of a holdout, on its training samples. The kind "default" is the
+interval that `Estimate.interval` gives: the corrected t interval, or Wilson's in those
+data sets in which all splits have the same accuracy. The interval of the optimism, OUT
 minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
@@ -34,7 +36,14 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 
 import veridical.evaluation
-from benchmarks.truth.designs import CEILING, Row, add_rows, draw_designs, measure_all
+from benchmarks.truth.designs import (
+    CEILING,
+    UNSEEN,
+    Row,
+    add_rows,
+    draw_designs,
+    measure_all,
+)
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.comparison.null_designs import NullDesign, class_means, simulate
 from veridical.comparison.significance import corrected_resampled_t
@@ -48,6 +57,7 @@ from veridical.evaluation import (
 from veridical.evaluation.situations import SIMULATED, Situation, find_near
 from veridical.evaluation.trust import (
     COLUMNS,
+    DEFAULT,
     MEASURED,
     OPTIMISM,
     CoverageRow,
@@ -87,6 +97,20 @@ WIDE = (
     {"n_samples": 40, "n_columns": 2000, "n_relevant": 10, "effect": 0.7},
 )
 WIDE_METHODS = ("5", "10", "10x10", "loo")
+_NOT_TREES = ("nb", "1nn", "svm")
+#: Methods, estimators and properties of further designs at the edges of the others: few
+#: and many samples, many features of which all are used, many classes, very wide
+#: tables. The numbers are part of the seeds.
+EDGES: dict[int, tuple[tuple[str, ...], tuple[str, ...], dict[str, Any]]] = {
+    0: (tuple(METHODS), ESTIMATORS, {"n_samples": 20}),
+    1: (("5", "10"), ESTIMATORS, {"n_columns": 200, "n_features_to_select": 200}),
+    2: (("5", "10"), _NOT_TREES, {"n_columns": 1500, "n_features_to_select": 1500}),
+    3: (("5", "10"), ESTIMATORS, {"n_samples": 120, "n_classes": 5, "minority": 0.2}),
+    4: (("5", "10"), ESTIMATORS, {"n_samples": 200, "n_classes": 8, "minority": 1 / 8}),
+    5: (("5", "10"), ("nb", "1nn"), {"n_samples": 40, "n_columns": 20_000}),
+    7: (("holdout", "5", "10"), ESTIMATORS, {"n_samples": 800, "n_columns": 60}),
+    8: (("holdout", "5", "10"), _NOT_TREES, {"n_samples": 2000, "n_columns": 25}),
+}
 #: The methods and estimators of each.
 MEASURES = {
     SCORES: (tuple(METHODS), ESTIMATORS),
@@ -152,10 +176,12 @@ def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
             kept, model = model[0].get_support(indices=True), model[-1]
         Z = draw(design, fresh, rng, kept)
         truths.append(float(np.mean(model.predict(Z) == fresh)))
-        for kind in found.assumes:
-            if (kind == NESTED) != (what == NESTED):
-                continue
-            low, high = found.interval(0.95, kind)
+        default = () if what == NESTED else ((DEFAULT, found.interval()),)
+        kinds = [kind for kind in found.assumes if (kind == NESTED) == (what == NESTED)]
+        for kind, (low, high) in (
+            *default,
+            *((kind, found.interval(0.95, kind)) for kind in kinds),
+        ):
             n[kind] += 1
             covered[kind] += low <= truths[-1] <= high
     accuracy = float(np.mean(truths))
@@ -245,6 +271,17 @@ def plan() -> list[tuple[str, str, NullDesign]]:
                 )
             ]
         )
+    for i, (methods, estimators, edge) in EDGES.items():
+        for name, estimator in product(methods, estimators):
+            designs = draw_designs(
+                f"coverage edge {i} {name} {estimator}",
+                1,
+                n_repeats=1,
+                n_folds=10,
+                estimator=estimator,
+                **edge,
+            )
+            drawn.append([(SCORES, name, one) for one in designs])
     return [one for turn in zip_longest(*drawn) for one in turn if one is not None]
 
 
@@ -267,13 +304,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--unseen", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the unseen designs")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
         return
     if asked.unseen:
-        try_unseen(asked.unseen)
+        try_unseen(asked.unseen, asked.seed)
         return
     if asked.table:
         print(tabulate())
@@ -293,13 +331,14 @@ def main() -> None:
 
 
 def measured_designs() -> dict[tuple[str, tuple[Any, ...]], CoverageRow]:
-    """Return a row of the table for every design in it."""
+    """Return a row of the table for every design in it, that of default intervals."""
     return {
         (
-            row.kind if row.kind in (NESTED, OPTIMISM) else SCORES,
+            SCORES if row.kind == DEFAULT else row.kind,
             (row.method, *row.situation[:6]),
         ): row
         for row in read_coverages(TABLE)
+        if row.kind in (NESTED, OPTIMISM, DEFAULT)
     }
 
 
@@ -341,19 +380,23 @@ def check() -> dict[str, tuple[int, int]]:
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
 
 
-def try_unseen(number: int) -> None:
+def try_unseen(number: int, seed: int) -> None:
     """Measure default intervals in new designs, and print the range beside them."""
     names = list(METHODS)
     rows = coverage_table()
     for i in range(number):
         name, estimator = names[i % len(names)], ESTIMATORS[i % len(ESTIMATORS)]
-        wide = {"n_columns": 4000, "n_samples": 45} if i % 3 == 2 else {}
         (design,) = draw_designs(
-            f"unseen {i}", 1, n_repeats=1, n_folds=10, estimator=estimator, **wide
+            f"unseen {seed} {i}",
+            1,
+            n_repeats=1,
+            n_folds=10,
+            estimator=estimator,
+            **UNSEEN[i % len(UNSEEN)],
         )
         for found in measure_design(SCORES, name, design):
             kind = found["kind"]
-            if kind != ("wilson" if name in ("holdout", "loo") else "corrected-t"):
+            if kind != DEFAULT:
                 continue
             place = Situation(*(found[field] for field in Situation._fields))
             like = [row for row in rows if (row.method, row.kind) == (name, kind)]

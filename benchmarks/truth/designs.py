@@ -7,9 +7,10 @@ number. The first designs of a name are the same however many are drawn.
 from __future__ import annotations
 
 import csv
+import io
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import islice
 from pathlib import Path
@@ -17,12 +18,23 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import store
 from veridical.comparison.null_designs import NullDesign
 
 SEED = 2007
 
 #: Effects that are so large that accuracies come near to 100 %.
 CEILING = {"effect": 3.0, "n_relevant": 8}
+
+#: What new designs have in turn, so that a few of them meet every edge.
+UNSEEN: tuple[dict[str, Any], ...] = (
+    {},
+    {"n_samples": 20},
+    CEILING,
+    {"tail_df": 2.0},
+    {"n_samples": 120, "n_classes": 2, "minority": 0.1},
+    {"n_samples": 45, "n_columns": 1400},
+)
 
 Row = dict[str, Any]
 
@@ -105,7 +117,13 @@ def add_rows(path: Path, columns: Sequence[str], rows: list[Row]) -> None:
         with path.open(newline="", encoding="utf-8") as file:
             every += csv.DictReader(file)
     every.sort(key=lambda row: [str(row[name]).rjust(12) for name in columns])
-    with path.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, columns, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(every)
+    write_rows(path, columns, every)
+
+
+def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Row]) -> None:
+    """Write a table in one step: what is stopped meanwhile leaves the old one."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    store.write(path, text.getvalue())

@@ -40,6 +40,7 @@ from typing import Any
 import numpy as np
 
 import veridical.evaluation
+from benchmarks.truth.designs import write_rows
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.survival_scores import concordance
 from veridical._core.targets import Survival
@@ -267,6 +268,8 @@ def export(rows: list[dict[str, Any]]) -> None:
             "n_folds": row["n_folds"],
             "n_units": int(row["n_samples"]) // int(row["group_size"]),
             "group_size": row["group_size"],
+            "n_features": row["n_features"],
+            "n_selected": row["n_selected"],
             "minority": 1 - float(row["censored"]) if row["censored"] != "0.0" else 0.5,
             "estimator": models[row["score"]],
             "correlation": 0.5 if row["group_size"] != "1" else 0,
@@ -278,10 +281,7 @@ def export(rows: list[dict[str, Any]]) -> None:
         for row in rows
         if row["n_repeats"] == "1"
     ]
-    with SHIPPED.open("w", newline="") as file:
-        writer = csv.DictWriter(file, STRUCTURED, restval="", lineterminator="\n")
-        writer.writeheader()
-        writer.writerows([*others, *found])
+    write_rows(SHIPPED, STRUCTURED, [*others, *found])
 
 
 def main() -> None:
@@ -311,10 +311,7 @@ def main() -> None:
         if key(design) in done or time.monotonic() > end:
             continue
         rows.append(measure(design, options.simulations))
-        with options.out.open("w", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
+        write_rows(options.out, COLUMNS, rows)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
     python -m benchmarks.truth.sizes [--jobs 2] [--minutes 60]
     python -m benchmarks.truth.sizes --check
-    python -m benchmarks.truth.sizes --unseen 20
+    python -m benchmarks.truth.sizes --unseen 20 --seed 1
     python -m benchmarks.truth.sizes --table
 
 The first command writes ``src/veridical/comparison/sizes.csv``, a design at a time;
@@ -30,7 +30,14 @@ from typing import Any
 import numpy as np
 
 import veridical.comparison
-from benchmarks.truth.designs import CEILING, SEED, add_rows, draw_designs, measure_all
+from benchmarks.truth.designs import (
+    CEILING,
+    SEED,
+    UNSEEN,
+    add_rows,
+    draw_designs,
+    measure_all,
+)
 from veridical._core.arrays import FloatArray
 from veridical.comparison.calibration import measure, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
@@ -201,13 +208,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--unseen", type=int, default=0)
+    parser.add_argument("--seed", type=int, default=0, help="of the unseen designs")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.check:
         check()
         return
     if asked.unseen:
-        try_unseen(asked.unseen)
+        try_unseen(asked.unseen, asked.seed)
         return
     if asked.table:
         print(tabulate())
@@ -239,7 +247,7 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
         tally = counts.setdefault(name, [0, 0, 0])
         rivals = _rivals(rows, row)
         near = find_near(rivals, row.situation)
-        printed = size_range(near or rivals, alpha)
+        printed = size_range(near or rivals, alpha, near=bool(near))
         claimed.setdefault(name, []).append(claims(row, printed))
         if not near:
             tally[2] += 1
@@ -264,13 +272,14 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
 
 
-def try_unseen(number: int, n: int = 400, alpha: float = 0.05) -> None:
+def try_unseen(number: int, first: int, n: int = 400, alpha: float = 0.05) -> None:
     """Measure the default test in new designs, and print what a comparison says."""
     shapes = ((1, 10), (1, 5), (1, 7), (10, 10))
     for i in range(number):
         shape = shapes[i % len(shapes)]
+        estimator = list(SIMULATED)[i % len(SIMULATED)]
         (design,) = designs_of(
-            shape, list(SIMULATED)[i % len(SIMULATED)], 1, f"unseen {i}"
+            shape, estimator, 1, f"unseen {first} {i}", **UNSEEN[i % len(UNSEEN)]
         )
         found = simulate(design, n, seed(design))
         rejected = tuple(count("corrected-t", design, found))
@@ -303,8 +312,8 @@ def claims(row: SizeRow, printed: MeasuredSize) -> float:
     It says so up to the p-value that may be claimed; between levels the number of
     rejections is interpolated.
     """
-    if row.test == "paired-t":  # treats folds as independent
-        return 0.0
+    if row.test == "paired-t" or not printed.near:
+        return 0.0  # it treats folds as independent; nothing was measured near
     rates = np.array([0, *row.rejected]) / row.n_simulations
     return float(np.interp(printed.claim_level or 0.0, [0.0, *ALPHAS], rates))
 

@@ -1,6 +1,7 @@
 """Measure sizes and coverages for scores and groups: the table that veridical ships.
 
     python -m benchmarks.truth.structured [--jobs 2] [--minutes 40]
+    python -m benchmarks.truth.structured --check
     python -m benchmarks.truth.structured --table
 
 The first command writes ``src/veridical/evaluation/structured.csv``, a design at a
@@ -8,8 +9,10 @@ time; designs that are in the table already are left out. In every design, data 
 two blocks of features with the same distribution are drawn, a selector and an estimator
 are cross-validated on each, and counted is how often the corrected resampled t-test
 rejects (neither block is better), and how often the default interval of the first
-covers the score of its model, fitted on all samples, on fresh ones. The second prints
-the table of docs/which-test.md, and what an analysis without groups would have done.
+covers the score of its model, fitted on all samples, on fresh ones. The second asks of
+every design whether the range that is printed for it, from the *other* designs,
+contains what was measured in it. The third prints the table of docs/which-test.md, and
+what an analysis without groups would have done.
 """
 
 from __future__ import annotations
@@ -36,7 +39,13 @@ from veridical.evaluation import CrossValidation
 from veridical.evaluation.engine import Evaluation, Procedure, evaluate_table
 from veridical.evaluation.estimating import accuracy_of_hits, estimate_of_score
 from veridical.evaluation.situations import Situation
-from veridical.evaluation.structured import ALPHAS, COLUMNS, read_structured
+from veridical.evaluation.structured import (
+    ALPHAS,
+    COLUMNS,
+    near_rows,
+    read_structured,
+)
+from veridical.evaluation.trust import range_of_shares
 from veridical.learning import make_estimator
 from veridical.selection import AnovaF
 
@@ -169,6 +178,7 @@ def measure_design(design: Design) -> list[Row]:
     return [
         {
             **known,
+            "n_features": design.n_columns,
             "value": f"{np.mean(values):.4f}",
             "n_simulations": n,
             **{
@@ -225,7 +235,8 @@ def print_table() -> None:
             some = [
                 row
                 for row in rows
-                if row.score == score and (row.structure.group_size > 1) == grouped
+                if row.situation.score == score
+                and (row.situation.group_size > 1) == grouped
             ]
             if not some:
                 continue
@@ -238,34 +249,63 @@ def print_table() -> None:
             )
 
 
+def key_of(design: Design) -> tuple[Any, ...]:
+    """Return the folds and the situation of a design, without the score's value."""
+    return (
+        design.n_folds,
+        design.score,
+        design.n_units,
+        float(design.group_size),
+        design.n_columns,
+        design.n_selected,
+        design.minority,
+        design.estimator,
+    )
+
+
+def check() -> tuple[int, int]:
+    """Count the designs whose ranges from the others hold their rates.
+
+    Sizes at 5 % and coverages count apart.
+    """
+    rows = read_structured(TABLE)
+    held = asked = far = 0
+    for row in rows:
+        others = [other for other in rows if other != row]
+        near = near_rows(others, row.n_folds, row.situation)
+        if not near:
+            far += 1
+            continue
+        numbers = [one.n_simulations for one in near]
+        for counts, own in (
+            ([one.covered for one in near], row.covered),
+            ([one.rejected[1] for one in near], row.rejected[1]),
+        ):
+            printed = range_of_shares(counts, numbers, "")
+            held += printed.low <= own / row.n_simulations <= printed.high
+            asked += 1
+    print(f"{held} of {asked} rates held, {far} designs without neighbours")
+    return held, asked
+
+
 def main() -> None:
     """Measure what is not in the table yet, or print it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--check", action="store_true")
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
+    if asked.check:
+        check()
+        return
     if asked.table:
         print_table()
         return
     done = set()
     if TABLE.exists():
-        done = {
-            (row.score, row.n_folds, *row.structure) for row in read_structured(TABLE)
-        }
-    todo = [
-        (one,)
-        for one in designs()
-        if (
-            one.score,
-            one.n_folds,
-            one.n_units,
-            float(one.group_size),
-            one.minority,
-            one.estimator,
-        )
-        not in done
-    ]
+        done = {(row.n_folds, *row.situation[:-1]) for row in read_structured(TABLE)}
+    todo = [(one,) for one in designs() if key_of(one) not in done]
     measure_all(
         todo,
         measure_design,

@@ -14,6 +14,7 @@ from veridical._core.targets import Survival
 from veridical.auditing import audit
 from veridical.auditing.association import coarse_outcome
 from veridical.auditing.auditing import CHECKS, OF_ANY_TARGET
+from veridical.auditing.conclusions import beats_random_labels
 from veridical.auditing.nulls import LabelPermutations
 from veridical.datasets import (
     make_linear_regression,
@@ -77,7 +78,12 @@ def test_a_signal_inside_the_folds_is_believed():
     assert found.conclusion.belief == "yes"
     assert found.scoring.name == "r2"
     X, y = make_survival(120, 20, 3, strength=2.0, random_state=0)
-    assert audit("cox", X, y, **FEW).conclusion.belief == "yes"
+    found = audit("cox", X, y, **FEW)
+    assert found.clean
+    assert beats_random_labels(found)
+    # Nothing was measured where all features are used.
+    assert found.conclusion.belief == "care"
+    assert "not measured near this design" in found.conclusion.sentence
 
 
 def test_a_time_keeps_its_event_when_outcomes_are_permuted():

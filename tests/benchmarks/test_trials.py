@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from benchmarks.truth import calibrated, factors
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 import veridical
-from benchmarks.truth import calibrated, factors
 from veridical._core.survival_scores import concordance
 from veridical._core.targets import Survival
 

@@ -51,6 +51,17 @@ def test_a_search_is_resumed_from_its_store(run, tmp_path):
     assert json.loads(stored.stdout)["ok"]
 
 
+@pytest.mark.slow
+def test_a_cluster_gives_the_same_answer(run):
+    pytest.importorskip("distributed")
+    words = ("choose", *FAST, "--json", "--quiet")
+    there = run(*words, "--dask", "local", "--jobs", "2")
+    assert there.exit_code == 0, there.stderr
+    here, there = json.loads(run(*words).stdout), json.loads(there.stdout)
+    assert there["candidates"] == here["candidates"]
+    assert (there["score"], there["low"]) == (here["score"], here["low"])
+
+
 # Sends a signal when the second of three selectors begins.
 INTERRUPTED = """
 import os, signal, sys

@@ -10,7 +10,12 @@ from tests.report.markup import Page
 from veridical import report
 from veridical._core.records import DataSummary, Interval
 from veridical.datasets import read
-from veridical.evaluation.records import ClassResult, SelectedFeature, Selection
+from veridical.evaluation.records import (
+    ClassResult,
+    Coverage,
+    SelectedFeature,
+    Selection,
+)
 from veridical.evaluation.selecting import select
 from veridical.report.views.selection import curves
 from veridical.selection import SELECTORS
@@ -125,7 +130,9 @@ def test_no_name_becomes_markup(payload):
     ],
 )
 def test_the_headline_compares_with_chance(low, high, belief, words):
-    summary = report.to_json(record(accuracy=Interval(0.72, low, high)))
+    covered = Coverage(0.93, 0.99, "10 folds", 0.95)
+    accuracy = Interval(0.72, low, high)
+    summary = report.to_json(record(accuracy=accuracy, coverage=covered))
     assert summary["words"]["belief"] == belief
     assert words in summary["words"]["headline"]
 

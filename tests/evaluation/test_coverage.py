@@ -45,7 +45,9 @@ from veridical.evaluation.situations import (
 )
 from veridical.evaluation.structured import count_folds
 from veridical.evaluation.trust import (
+    DEFAULT,
     MEASURED,
+    OPTIMISM,
     coverage_of,
     coverage_range,
     coverage_table,
@@ -66,7 +68,7 @@ def test_the_table_covers_every_method_estimator_and_kind_of_data():
         own = [row.situation for row in rows if row.method == method]
         assert {one.estimator for one in own} >= set(coverages.ESTIMATORS)
         assert max(one.n_samples for one in own) > 5 * min(o.n_samples for o in own)
-        assert {one.n_classes for one in own} == {2, 3}
+        assert {one.n_classes for one in own} >= {2, 3}
     assert len({(row.method, row.situation) for row in rows}) >= 200
     assert all(0 <= row.covered <= row.n_simulations for row in rows)
 
@@ -80,7 +82,9 @@ def test_the_table_covers_every_method_estimator_and_kind_of_data():
         (KFold(5), "5 folds"),
         ("10x10", "10 x 10 folds"),
         ("5x2", "5 x 2 folds"),
-        (CrossValidation(12, n_repeats=3), "10 x 10 folds"),
+        (CrossValidation(12, n_repeats=8), "10 x 10 folds"),
+        (CrossValidation(10, n_repeats=3), "10 folds or 10 x 10 folds"),
+        (7, "5 folds or 10 folds"),
         (LeaveOut(1), "leave-one-out"),
         (Holdout(), "one holdout"),
         (RandomSubsampling(20), "20 random holdouts"),
@@ -100,6 +104,10 @@ def test_nothing_is_shown_that_was_not_measured():
     for few in (
         3,
         "2x4",
+        20,
+        "5x5",
+        "2x2",
+        Holdout(1 / 10),
         RandomSubsampling(3),
         RandomSubsampling(100),
         ShuffleSplit(20, random_state=0),  # tests a tenth
@@ -108,7 +116,16 @@ def test_nothing_is_shown_that_was_not_measured():
     ):
         assert estimate("nb", X, Y, cv=few, random_state=0).coverage == {}
     folds = CrossValidation(10).split(Y, 0)
-    assert coverage_of(folds, SITUATION._replace(n_samples=10**6)) == {}
+    for far in (
+        {"n_samples": 10**6},
+        {"n_samples": 9000},
+        {"n_samples": 9},
+        {"n_features": 200_000},
+        {"n_selected": 8000, "n_features": 8000},
+        {"n_classes": 30, "minority": 1 / 30},
+        {"accuracy": 0.02},
+    ):
+        assert coverage_of(folds, SITUATION._replace(**far)) == {}
     texts = [f"word{i % 2} other" for i in range(60)]
     model = make_pipeline(CountVectorizer(), MultinomialNB())
     assert estimate(model, texts, Y, cv=3, random_state=0).coverage == {}
@@ -192,7 +209,9 @@ def test_the_table_is_what_its_script_makes():
         cheap = [one for one in plan if one[:2] == (what, name)]
         cheap = [one for one in cheap if one[2].estimator == "nb"]
         one = min(cheap, key=lambda one: one[2].n_columns * one[2].n_samples)
-        (row,) = coverages.measure_design(*one)
+        kinds = (DEFAULT, OPTIMISM)
+        made = coverages.measure_design(*one)
+        (row,) = [each for each in made if each["kind"] in kinds]
         again = known[coverages.key_of(*one)]
         found = (row["covered"], row["n_simulations"])
         if again.n_simulations == row["n_simulations"]:

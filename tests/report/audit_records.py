@@ -15,6 +15,7 @@ from veridical.auditing.records import (
     Part,
     Preselection,
 )
+from veridical.evaluation.records import Coverage
 
 COMMAND = {"random_state": 0, "alpha": 0.05, "command": "veridical audit --seed 0"}
 NAN = float("nan")
@@ -62,6 +63,7 @@ def audit(
         "optimism": None,
         "null": {"in": null(0.5, pvalue)},
         "balanced_accuracy": honest,
+        "coverage": Coverage(0.93, 0.99, "10 folds", 0.95),
         "settings": COMMAND,
     }
     return Audit(data=data, findings=found, **{**options, **fields})

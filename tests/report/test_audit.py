@@ -14,6 +14,7 @@ from tests.report.markup import Page, elements
 
 from veridical import report
 from veridical._core.records import Interval
+from veridical.evaluation.records import Coverage
 from veridical.report.render import pile, svg
 from veridical.report.views.audit import AuditSummary, FindingSummary, LaneSummary
 
@@ -66,7 +67,8 @@ def test_figures_are_those_of_the_record():
                 records.finding(severity="warning"), honest=0.85, pvalue=0.01
             ),
             "care",
-            "Report 85.0 % (95 % interval 67.0 to 100.0 %), not 94.0 %",
+            "Report 85.0 % (95 % interval 67.0 to 100.0 %, measured coverage 93.0 to "
+            "99.0 %), not 94.0 %",
         ),
         (records.leaky(honest=0.7, pvalue=0.01), "no", "Report 70.0 %"),
         (
@@ -85,6 +87,16 @@ def test_figures_are_those_of_the_record():
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
         (records.audit(NOTE), "yes", "no finding speaks against it"),
+        (
+            records.audit(coverage=None),
+            "care",
+            "coverage not measured near this design) with care: no finding speaks",
+        ),
+        (
+            records.audit(coverage=Coverage(0.57, 0.98, "leave-one-out", 0.7)),
+            "care",
+            "but such intervals cover too seldom near this design.",
+        ),
         (records.audit(WARNING), "care", "with care: copies of a sample lie apart."),
         (
             records.audit(pvalue=0.4),

@@ -51,10 +51,15 @@ def test_figures_are_those_of_the_record():
         "low": low,
         "high": high,
         "assumes": records.STABLE,
-        "coverage": {"low": 0.884, "high": 0.926, "conditions": "10 folds"},
+        "coverage": {
+            "low": 0.884,
+            "high": 0.926,
+            "conditions": "10 folds",
+            "reached": 0.9,
+        },
     }
     assert [b["kind"] for b in cv["intervals"]] == ["corrected-t", "wilson"]
-    assert cv["intervals"][0]["coverage"] is None
+    assert cv["intervals"][0]["coverage"]["reached"] == 0.95
     assert boot["intervals"] == []
     assert boot["off"] == pytest.approx(0.164)
     assert (cv["n_splits"], cv["n_test"]) == (10, 200)
@@ -134,6 +139,21 @@ def test_nothing_is_refused():
             "care",
             "which interval you believe",
         ),
+        (
+            [records.estimate(0.8, coverage={})],
+            "care",
+            "without a measured coverage, claim only with care that it is better than",
+        ),
+        (
+            [records.estimate(0.8, coverage={"corrected-t": records.TOO_SELDOM})],
+            "care",
+            "because such intervals cover too seldom near this design, claim only with",
+        ),
+        (
+            [records.estimate(0.8, coverage={}), records.estimate(0.7)],
+            "yes",  # the one whose intervals were measured leads
+            "70.0 %",
+        ),
         ([records.bootstrap(0.8)], "care", "which has no valid interval"),
         (
             [records.resubstitution()],
@@ -186,7 +206,10 @@ def test_the_truth_comes_first(truth, verb):
 
     assert said["belief"] == "known"
     assert said["headline"].startswith(f"C4.5 classifies {100 * truth:.1f} % of new")
-    expected = f"{verb} the truth (95 % corrected t interval 43.0 to 57.0 %)"
+    expected = (
+        f"{verb} the truth (95 % corrected t interval 43.0 to 57.0 %, measured "
+        "coverage 93.0 to 99.0 %)"
+    )
     assert expected in said["headline"]
     assert "on 20000 fresh samples" in said["evidence"]
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from tests.report.all_records import KINDS
 from tests.report.markup import Page
 
 from veridical import report
 from veridical.datasets import make_linear
 from veridical.evaluation import ClassResult, select, wilson
+from veridical.evaluation.records import Coverage
 from veridical.evaluation.stability import stability
 from veridical.report.view import Rows
 from veridical.report.views.selection import curves
@@ -65,6 +67,25 @@ def test_a_list_that_folds_do_not_support_has_no_green_badge():
         record, features=tuple(replace(f, n_folds=8) for f in record.features)
     )
     assert stable.conclusion.belief == "yes"
+
+
+@pytest.mark.parametrize(
+    ("coverage", "why"),
+    [
+        (None, "without a measured coverage, claim only with care"),
+        (Coverage(0.57, 0.98, "leave-one-out", 0.7), "cover too seldom near this"),
+    ],
+)
+def test_an_interval_that_may_not_be_believed_has_no_green_badge(coverage, why):
+    record = replace(KINDS["selection-unstable"](), coverage=coverage)
+    stable = replace(
+        record, features=tuple(replace(f, n_folds=8) for f in record.features)
+    )
+    for one in (record, stable):
+        assert one.conclusion.belief == "care"
+        assert why in one.conclusion.sentence
+        assert "clearly" not in one.conclusion.sentence
+    assert "not stable" in record.conclusion.sentence
 
 
 def test_features_that_the_list_lacks_appear():

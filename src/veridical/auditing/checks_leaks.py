@@ -23,6 +23,8 @@ from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.kinship import by_folds, name_subjects
 from veridical.auditing.preprocessing import find_traces, score_inside_folds
 from veridical.auditing.records import (
+    FEWEST_PER_FEATURE,
+    FEWEST_TELLING,
     LEVEL,
     Finding,
     Severity,
@@ -51,7 +53,8 @@ def selection_saw_the_test_fold(e: AuditEvidence) -> Finding | Untested | None:
     }
     if not e.preselection.agrees and e.preselection.association_pvalue > LEVEL:
         return None
-    if not e.preselection.agrees or (has_signal(e) and not e.preselection.given):
+    known = has_signal(e) or not is_telling(e)
+    if not e.preselection.agrees or (known and not e.preselection.given):
         return _undecided(e, details)
     severity: Severity = "error"
     # Never where there is no interval.
@@ -81,6 +84,17 @@ def has_signal(e: AuditEvidence) -> bool:
     predicted = student_pvalue(sign * e.inside.score, sign * null)
     pvalue = min(predicted, e.preselection.signal_pvalue)
     return pvalue <= e.preselection.signal_level
+
+
+def is_telling(e: AuditEvidence) -> bool:
+    """Return whether agreement with a selector tells a selection by these labels.
+
+    Of a few features in a table with few others, a selector often chooses those that
+    are known to be weakly useful, and no test shows the signal.
+    """
+    assert e.preselection is not None
+    k = len(e.preselection.features)
+    return k >= FEWEST_TELLING or e.procedure.table.n_features >= FEWEST_PER_FEATURE * k
 
 
 def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:

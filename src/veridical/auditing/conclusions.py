@@ -7,7 +7,7 @@ import math
 from veridical._core.numbers import count
 from veridical._core.records import Conclusion
 from veridical.auditing.records import Audit
-from veridical.evaluation.conclusions import write_coverage
+from veridical.evaluation.conclusions import add_coverage, find_doubt
 
 LEAK = "VD001"
 
@@ -35,7 +35,23 @@ def conclude(record: Audit) -> Conclusion:
         )
     if "warning" in severities:
         return Conclusion("care", f"Read {honest} with care: {_first(record)}.")
+    if doubt := _doubt(record):
+        return Conclusion(
+            "care",
+            f"Read {honest} with care: no finding speaks against it, but {doubt}.",
+        )
     return Conclusion("yes", f"You may report {honest}; no finding speaks against it.")
+
+
+def _doubt(record: Audit) -> str:
+    """Write why the interval may not be believed; "" where it may."""
+    if math.isnan(record.score["in"].low):
+        return "no interval is valid for this way of splitting"
+    if record.coverage is None:
+        return "how often its interval covers the truth is not known"
+    if find_doubt(record.coverage):
+        return "such intervals cover too seldom near this design"
+    return ""
 
 
 def _conclude_preselected(record: Audit) -> Conclusion:
@@ -75,10 +91,12 @@ def _conclude_preselected(record: Audit) -> Conclusion:
             f"inside the folds the {scoring.label} is {write_value(record)}, "
             f"{_not_better(record)}.",
         )
+    doubt = _doubt(record)
     return Conclusion(
-        "care" if severities & {"error", "warning"} else "yes",
+        "care" if doubt or severities & {"error", "warning"} else "yes",
         "The features do not look selected by these labels; these features give "
-        f"{reported}, and features selected inside the folds give {honest}.",
+        f"{reported}, and features selected inside the folds give {honest}"
+        f"{'; but ' if doubt else ''}{doubt}.",
     )
 
 
@@ -133,9 +151,7 @@ def write_value(record: Audit) -> str:
     if math.isnan(low):
         return f"{shown} (no interval)"
     said = f"{100 * (1 - record.alpha):g} % interval {scoring.write_range(low, high)}"
-    if record.coverage is not None:
-        said += f", measured coverage {write_coverage(record.coverage)}"
-    return f"{shown} ({said})"
+    return f"{shown} ({said}, {add_coverage(record.coverage)})"
 
 
 def _first(record: Audit) -> str:

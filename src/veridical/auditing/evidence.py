@@ -40,6 +40,7 @@ from veridical.evaluation.estimating import (
 from veridical.evaluation.notes import LACKING
 from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
+from veridical.evaluation.structured import is_structured
 from veridical.evaluation.trust import coverage_of, default_interval
 
 
@@ -316,8 +317,8 @@ def gather_evidence(
         if kind is not None:
             bounds = estimate.interval(1 - alpha, kind)
             accuracy["in"] = Interval(inside.accuracy, *bounds)
-        if data.groups is None and data.weights is None:
-            covered = coverage_of(splits, situation, 1 - alpha)
+        if not is_structured(ACCURACY, data):
+            covered = coverage_of(splits, situation, 1 - alpha, kind or "")
         elif np.isclose(alpha, 0.05):
             covered = estimate.coverage
     score: dict[str, Interval] = dict(accuracy)
@@ -404,7 +405,13 @@ def _score_results(
             results.append(ScoreResult(info, value))
             continue
         one = estimate_of_score(
-            method, splits, run.found, score, procedure.table, random_state=root
+            method,
+            splits,
+            run.found,
+            score,
+            procedure.table,
+            random_state=root,
+            situation=procedure.situation(np.nan),
         )
         kind = default_interval(one)
         bounds = (float("nan"),) * 2 if kind is None else one.interval(1 - alpha, kind)

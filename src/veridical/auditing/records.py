@@ -34,6 +34,9 @@ LEVEL = 0.01
 #: so that it did not choose them alone. The first is what a leak on noise looks like;
 #: one in a hundred may be called a note.
 SIGNAL_LEVEL, SIGNAL_LEVEL_OF_MOST = 0.004, 0.1
+#: Features in question, and features of the table for each of them, with fewer of both
+#: of which a selector often chooses features that were known to be weakly useful.
+FEWEST_TELLING, FEWEST_PER_FEATURE = 10, 100
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
@@ -58,7 +59,11 @@ from veridical.evaluation.engine import count_jobs
 from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
-from veridical.evaluation.structured import Structure
+from veridical.evaluation.structured import (
+    Structure,
+    coverages_near,
+    is_structured,
+)
 from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import describe_weights
 from veridical.preparation.blocks import describe_blocks
@@ -303,7 +308,7 @@ def compare(
         situation,
         nulls,
         scorings[0] if scorings else ACCURACY,
-        _structure(data, scorings),
+        _structure(data, scorings, situation),
     )
     settings = {
         **describe_design(design, alpha, root),
@@ -319,13 +324,14 @@ def compare(
     )
 
 
-def _structure(data: Table, scorings: Sequence[ScoreInfo]) -> Structure | None:
+def _structure(
+    data: Table, scorings: Sequence[ScoreInfo], situation: Situation
+) -> Structure | None:
     """Describe the table where sizes of tests were not measured for accuracy alone."""
-    by_accuracy = not scorings or scorings[0].is_accuracy
-    plain = data.groups is None and data.weights is None
-    if by_accuracy and plain:
+    scoring = scorings[0] if scorings else ACCURACY
+    if not is_structured(scoring, data):
         return None
-    found = Structure.of(data, "")
+    found = Structure.of(scoring.name, data, situation)
     # Nothing was measured with weights, so that nothing may be near.
     return found if data.weights is None else found._replace(group_size=math.nan)
 
@@ -384,11 +390,15 @@ def _conclude(
     optimism = say.measure_optimism(
         leading, geometry, alpha, scoring.high - scoring.low
     )
-    covered = (
-        _coverage(splits, tester.situation, only, accuracy, alpha)
-        if scoring.is_accuracy and data.groups is None and data.weights is None
-        else {}
-    )
+    covered: Mapping[str, Coverage] = {}
+    lead = _kind(splits, leading, scoring)
+    if lead:
+        mean = float(leading["in"].mean())
+        where = tester.situation._replace(estimator=only, accuracy=mean)
+        if not is_structured(scoring, data):
+            covered = coverage_of(splits.splits, where, 1 - alpha, lead)
+        elif math.isclose(alpha, 1 - CONFIDENCE):
+            covered = coverages_near(scoring.name, splits.splits, data, where, lead)
     record = Comparison(
         names=selectors,
         estimators=estimators,
@@ -426,7 +436,7 @@ def _conclude(
         ),
         seconds=tuple(outcome.seconds.tolist()),
         correction=correction,
-        coverage=covered.get(_kind(splits, accuracy)),
+        coverage=covered.get(lead),
         optimism_coverage=(
             covered.get("optimism")
             if any(math.isfinite(gap.low) for gap in optimism)
@@ -442,29 +452,16 @@ def _conclude(
     return replace(record, recommendation=say.recommend(record))
 
 
-def _kind(splits: Splits, accuracy: Mapping[str, FloatArray]) -> str:
-    """Return the kind of interval of mean accuracies under IN."""
-    if "in" not in accuracy:
+def _kind(splits: Splits, scores: Mapping[str, FloatArray], scoring: ScoreInfo) -> str:
+    """Return the kind of interval of mean scores under IN; "" without IN."""
+    if "in" not in scores:
         return ""
-    means = accuracy["in"].mean(axis=1)
+    means = scores["in"].mean(axis=1)
     tested = np.unique(np.concatenate([split.test for split in splits.splits]))
     flat = means.reshape(len(means), -1)
-    return "wilson" if say.uses_wilson(flat, tested.size) else "corrected-t"
-
-
-def _coverage(
-    splits: Splits,
-    situation: Situation,
-    estimator: str,
-    accuracy: Mapping[str, FloatArray],
-    alpha: float,
-) -> Mapping[str, Coverage]:
-    """Look up how often intervals under IN, by kind, cover the truth."""
-    if "in" not in accuracy:
-        return {}
-    mean = float(accuracy["in"].mean())
-    where = situation._replace(estimator=estimator, accuracy=mean)
-    return coverage_of(splits.splits, where, 1 - alpha)
+    if scoring.is_accuracy and say.uses_wilson(flat, tested.size):
+        return "wilson"
+    return "corrected-t"
 
 
 def _rank(

@@ -262,7 +262,10 @@ class PairTester:
     ) -> MeasuredSize | None:
         """Look up how often a test rejects in designs like this one."""
         if self.structure is not None:
-            return self._structured_size(test, method, estimator, n_selectors)
+            place = self.structure._replace(
+                estimator=estimator, value=float(scores.mean())
+            )
+            return self._structured_size(test, method, place, n_selectors)
         if not self.scoring.is_accuracy:
             return None
         return measured_size(
@@ -275,17 +278,15 @@ class PairTester:
         )
 
     def _structured_size(
-        self, test: str, method: str, estimator: str, n_selectors: int
+        self, test: str, method: str, place: Structure, n_selectors: int
     ) -> MeasuredSize | None:
         """Look up the size for this score and these groups; None if not measured."""
-        assert self.structure is not None
         n_repeats, n_folds = self.geometry.shape or (0, 0)
         alpha = self.test.alpha
         measured = test == "corrected-t" and method == "in" and n_selectors == 2
         if not measured or n_repeats != 1 or alpha not in ALPHAS:
             return None
-        place = self.structure._replace(estimator=estimator)
-        rows = find_rows(self.scoring.name, n_folds, place)
+        rows = find_rows(n_folds, place)
         found = rate_of(rows, alpha)
         if found is None:
             return None

@@ -936,13 +936,21 @@ class _Answer:
         work = self.work
         pvalues, wins, errors = drawn.pvalues(), drawn.wins, drawn.standard_errors
         limit = drawn.naive[drawn.best] - errors[drawn.best]
-        sets = [self._sets(one) for one in places]
-        agreed = [self._stability(one) for one in sets]
+        # The estimators of a selector get the same features.
+        chosen = [(work.candidates.owners[o.procedure][0], o.size) for o in places]
+        sets = {
+            key: self._sets(one)
+            for key, one in dict(zip(chosen, places, strict=True)).items()
+        }
+        known = {key: self._stability(own) for key, own in sets.items()}
+        agreed = [known[key] for key in chosen]
+        kept = {
+            key: int(np.median([len(s) for s in own])) if own else None
+            for key, own in sets.items()
+        }
         sizes = [
-            work.candidates.n_features(
-                one, work.table, int(np.median([len(s) for s in own])) if own else None
-            )
-            for one, own in zip(places, sets, strict=True)
+            work.candidates.n_features(one, work.table, kept[key])
+            for one, key in zip(places, chosen, strict=True)
         ]
         # Without selection nothing can vary.
         steady = np.array([1.0 if one is None else one for one in agreed])

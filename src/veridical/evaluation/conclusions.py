@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from veridical._core.defaults import CONFIDENCE
-from veridical._core.numbers import MINUS, MISSING, count, percent, percent_range
+from veridical._core.numbers import MINUS, count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical._core.text import capitalized, shortened
 from veridical.evaluation.choices import Choice
@@ -18,7 +18,7 @@ from veridical.evaluation.records import (
     Estimates,
     Selection,
 )
-from veridical.evaluation.trust import default_interval
+from veridical.evaluation.trust import allows_claims, default_interval
 
 #: Kinds of intervals, as they are called in sentences.
 INTERVAL_NAMES = {
@@ -43,6 +43,8 @@ INTERVALS = {
 }
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
+#: What stands in place of a rate where no measured design is near.
+NOT_NEAR = "not measured near this design"
 _MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
@@ -54,8 +56,8 @@ GUESSING = "guessing"
 def leading(estimates: tuple[Estimate, ...]) -> Estimate:
     """Return the estimate that the conclusion rests on.
 
-    An estimate without doubts is preferred, then one with an interval, then the one
-    that tested more samples, then the first.
+    An estimate without doubts is preferred, then one with an interval, then one whose
+    intervals cover often enough, then the one that tested more samples, then the first.
     """
     return min(
         estimates,
@@ -63,6 +65,7 @@ def leading(estimates: tuple[Estimate, ...]) -> Estimate:
             e.method == RESUBSTITUTION,
             e.is_doubtful,
             not e.intervals,
+            bool(_doubt_of(e)),
             -e.n_test,
         ),
     )
@@ -104,6 +107,9 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     share = record.data.majority_share
     above = [low > share for low, _ in lead.intervals.values()]
     if all(above):
+        better = f"it is better than {_MAJORITY} ({percent(share)})"
+        if doubt := _doubt_of(lead):
+            return doubtful(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     if above[0]:
         return Conclusion(
@@ -126,12 +132,38 @@ def _against_chance(lead: Estimate, claim: str) -> Conclusion:
     end = 0 if scoring.greater_is_better else 1
     nearest = [bounds[end] for bounds in lead.intervals.values()]
     if all(scoring.is_better(bound, scoring.chance) for bound in nearest):
+        better = f"it is better than {GUESSING} ({scoring.write(scoring.chance)})"
+        if doubt := _doubt_of(lead):
+            return doubtful(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     return Conclusion(
         "open",
         f"{claim}, which is not shown to be better than {GUESSING} "
         f"({scoring.write(scoring.chance)}).",
     )
+
+
+def _doubt_of(estimate: Estimate) -> str:
+    """Write why no claim may rest on the default interval; "" where one may."""
+    kind = default_interval(estimate)
+    return "" if kind is None else find_doubt(estimate.coverage.get(kind))
+
+
+def find_doubt(measured: Coverage | None) -> str:
+    """Write why no claim may rest on an interval; "" where one may.
+
+    Headlines ask this function before they say "yes".
+    """
+    if allows_claims(measured):
+        return ""
+    if measured is None:
+        return "without a measured coverage"
+    return "because such intervals cover too seldom near this design"
+
+
+def doubtful(claim: str, doubt: str, what: str) -> Conclusion:
+    """Conclude that what an interval shows is to be claimed with care, and why."""
+    return Conclusion("care", f"{claim}; {doubt}, claim only with care that {what}.")
 
 
 def _reached(estimate: Estimate) -> tuple[str, str, str]:
@@ -162,10 +194,16 @@ def write_interval(estimate: Estimate) -> str:
     """Write the first interval: its confidence, its kind and its measured coverage."""
     kind, (low, high) = next(iter(estimate.intervals.items()))
     bounds = estimate.scoring.write_range(low, high)
-    known = estimate.coverage.get(kind)
-    measured = f", measured coverage {write_coverage(known)}" if known else ""
     named = INTERVAL_NAMES.get(kind, kind)
-    return f"{100 * CONFIDENCE:g} % {named} interval {bounds}{measured}"
+    covered = add_coverage(estimate.coverage.get(kind))
+    return f"{100 * CONFIDENCE:g} % {named} interval {bounds}, {covered}"
+
+
+def add_coverage(measured: Coverage | None) -> str:
+    """Write what stands behind an interval: how often such intervals cover."""
+    if measured is None:
+        return f"coverage {NOT_NEAR}"
+    return f"measured coverage {write_coverage(measured)}"
 
 
 def write_coverage(measured: Coverage | None) -> str:
@@ -175,9 +213,11 @@ def write_coverage(measured: Coverage | None) -> str:
     --------
     >>> write_coverage(Coverage(0.972, 0.986, "10 folds"))
     '97.2 to 98.6 %'
+    >>> write_coverage(None)
+    'not measured near this design'
     """
     if measured is None:
-        return MISSING
+        return NOT_NEAR
     low, high = measured.low, measured.high
     return percent(low) if low == high else percent_range(low, high)
 
@@ -228,10 +268,8 @@ def conclude_selection(record: Selection) -> Conclusion:
     n_features = count(len(record.features), "feature")
     bounds = " (no interval)"
     if math.isfinite(found.low):
-        bounds = f" ({scoring.write_range(found.low, found.high)}"
-        if record.score_coverage is not None:
-            bounds += f", measured coverage {write_coverage(record.score_coverage)}"
-        bounds += ")"
+        bounds = f" ({scoring.write_range(found.low, found.high)}, "
+        bounds += f"{add_coverage(record.score_coverage)})"
     reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
     rest = f"the {scoring.write(share)} of {GUESSING}"
     if scoring.is_accuracy:
@@ -251,6 +289,9 @@ def conclude_selection(record: Selection) -> Conclusion:
         return Conclusion("no", f"{start}, {less} than {rest}.")
     if not scoring.is_better(nearest, share):
         return Conclusion("open", f"{start}, not shown to be {more} than {rest}.")
+    doubt = find_doubt(record.score_coverage)
+    if record.is_stable and doubt:
+        return doubtful(start, doubt, f"this is {more} than {rest}")
     if record.is_stable:
         return Conclusion("yes", f"{start}, clearly {more} than {rest}.")
     n_weak = len(record.features) - record.n_supported
@@ -259,9 +300,15 @@ def conclude_selection(record: Selection) -> Conclusion:
         n_weak = sum(feature.n_folds == 0 for feature in record.features)
         how = "no fold"
     verb = "was" if n_weak == 1 else "were"
+    if doubt:
+        shown = (
+            f"{start}; {doubt}, claim only with care that this is {more} than {rest}"
+        )
+    else:
+        shown = f"{start}, clearly {more} than {rest}"
     return Conclusion(
         "care",
-        f"{start}, clearly {more} than {rest}; but the list of features is not stable: "
+        f"{shown}; but the list of features is not stable: "
         f"{n_weak} of {len(record.features)} {verb} selected in {how}.",
     )
 

@@ -15,7 +15,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.records import DataSummary, Setting
+from veridical._core.records import Setting
 from veridical._core.repeating import repeatable
 from veridical._core.scoring import (
     ACCURACY,
@@ -63,7 +63,6 @@ from veridical.evaluation.engine import (
     Procedure,
     as_procedure,
     evaluate_table,
-    selecting_step,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
@@ -71,14 +70,13 @@ from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.outcome_curves import outcome_curves
 from veridical.evaluation.reading import (
     label_of,
-    name_of,
     read_estimator,
     read_problem,
 )
 from veridical.evaluation.records import Coverage, Estimate
-from veridical.evaluation.situations import Situation, count_selected
-from veridical.evaluation.structured import coverages_near
-from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.situations import Situation, summarize_table
+from veridical.evaluation.structured import coverages_near, is_structured
+from veridical.evaluation.trust import choose_interval, coverage_of
 from veridical.evaluation.units import Spread, describe_weights
 from veridical.preparation.blocks import describe_blocks
 
@@ -225,7 +223,7 @@ def estimate(
         "estimator": label_of(estimator),
         "method": method,
         "random_state": root,
-        "data": _summary(table, name),
+        "data": summarize_table(table, name),
     }
     run = Workers(n_jobs, progress)
     if isinstance(chosen, Bootstrap632):
@@ -332,23 +330,13 @@ def _of_score(
             }
         )
     situation = None
-    if (
-        score.is_accuracy
-        and not isinstance(method, CompleteCV)
-        and table.groups is None
-        and table.weights is None
-    ):
-        situation = _situation(table, learner, value)
-    if situation is not None:
-        measured = coverage_of(splits, situation)
-    else:
-        last = name_of(selecting_step(learner))
-        measured = coverages_near(score.name, splits, table, last)
+    if not isinstance(method, CompleteCV):
+        situation = Situation.of(table, learner, value)
     n_shared = count_shared(score, table, splits)
     hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {
         **_from_scores(
-            method, splits, value, scores, info, measured, n_shared, table, hits
+            method, splits, value, scores, info, situation, n_shared, table, hits
         ),
         "details": details,
         "notes": (*remarks, *others),
@@ -422,16 +410,8 @@ def accuracy_of_hits(
             np.concatenate(hits), None if weights is None else weights[tested]
         )
     )
-    measured: Mapping[str, Coverage] = {}
-    if not with_coverage:
-        pass
-    elif table is None or (table.groups is None and table.weights is None):
-        measured = coverage_of(splits, situation._replace(accuracy=value))
-    else:
-        measured = coverages_near("accuracy", splits, table, situation.estimator)
-    found = _from_scores(
-        method, splits, value, scores, ACCURACY, measured, 0, table, hits
-    )
+    place = situation._replace(accuracy=value) if with_coverage else None
+    found = _from_scores(method, splits, value, scores, ACCURACY, place, 0, table, hits)
     assumes = {
         kind: text for kind, text in found["assumes"].items() if kind != "nested"
     }
@@ -455,7 +435,7 @@ def estimate_of_score(
     size: int = -1,
     estimator: str = "",
     random_state: int = 0,
-    with_coverage: bool = True,
+    situation: Situation | None = None,
 ) -> Estimate:
     """Make an estimate of any score from an evaluation that was made elsewhere.
 
@@ -478,8 +458,9 @@ def estimate_of_score(
         What learned.
     random_state : int
         The seed of the splits.
-    with_coverage : bool, default=True
-        As in `accuracy_of_hits`.
+    situation : Situation, optional
+        The table and the estimator, to look up how often such intervals have covered
+        the truth.
 
     Returns
     -------
@@ -490,13 +471,8 @@ def estimate_of_score(
     scores, value = scored.splits[size], float(scored.values[size])
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
-    measured: Mapping[str, Coverage] = {}
-    if with_coverage:
-        last = name_of(selecting_step(found.estimator))
-        measured = coverages_near(score.name, splits, table, last)
-    fields = _from_scores(
-        method, splits, value, scores, info, measured, n_shared, table
-    )
+    place = None if situation is None else situation._replace(accuracy=value)
+    fields = _from_scores(method, splits, value, scores, info, place, n_shared, table)
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
     return Estimate(
@@ -517,7 +493,7 @@ def _from_scores(
     value: float,
     scores: FloatArray,
     info: ScoreInfo,
-    measured: Mapping[str, Coverage],
+    situation: Situation | None,
     n_shared: int = 0,
     table: Table | None = None,
     hits: Sequence[NDArray[np.bool_]] | None = None,
@@ -536,6 +512,8 @@ def _from_scores(
     if is_equal and spread is None and not _overlap(splits):
         assumes["exact"] = ASSUMES["exact"]
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
+    lead = choose_interval(assumes, len(scores)) or ""
+    measured = _look_up(info, splits, table, situation, lead)
     return {
         "value": value,
         "std": _std(scores, value, n_test, is_accuracy),
@@ -549,6 +527,21 @@ def _from_scores(
         "scoring": info,
         "n_shared": n_shared,
     }
+
+
+def _look_up(
+    info: ScoreInfo,
+    splits: Sequence[Split],
+    table: Table | None,
+    situation: Situation | None,
+    lead: str,
+) -> Mapping[str, Coverage]:
+    """Look up how often intervals covered, by kind; nothing without a situation."""
+    if situation is None:
+        return {}
+    if table is not None and is_structured(info, table):
+        return coverages_near(info.name, splits, table, situation, lead)
+    return coverage_of(splits, situation, lead=lead)
 
 
 def _overlap(splits: Sequence[Split]) -> bool:
@@ -715,35 +708,6 @@ def _evaluate(
 
 
 # -- parts ---------------------------------------------------------------------------
-
-
-def _summary(table: Table, name: str | None) -> DataSummary | None:
-    """Describe the data; None where X is not a table but, say, a list of texts."""
-    try:
-        first = table.one_sample
-    except (TypeError, ValueError):
-        return None
-    if first is None:
-        return table.summary(name)
-    names, target = first.shown_names, table.target
-    return DataSummary(
-        name or "the data",
-        table.n_samples,
-        len(names),
-        target.counts(),
-        names,
-        target.kind,
-        target.describe(),
-    )
-
-
-def _situation(table: Table, learner: Any, accuracy: float) -> Situation | None:
-    """Describe the table and the estimator; None where X is not a table."""
-    data = _summary(table, None)
-    if data is None:
-        return None
-    n_selected = count_selected(learner, data.n_features)
-    return Situation.from_summary(data, n_selected, learner, accuracy)
 
 
 def _hash(table: Table) -> dict[str, str]:

@@ -258,7 +258,7 @@ def intervals_of(estimate: Estimate) -> dict[str, Bounds]:
 
     The nested one is computed only if its result is there: it takes thousands of fits.
     """
-    lead = choose_interval(estimate)
+    lead = choose_interval(estimate.assumes, len(estimate.scores), estimate.nested)
     found = {}
     for kind in sorted(estimate.assumes, key=lambda kind: kind != lead):
         if kind == "nested" and not (estimate.nested and estimate.nested.ready):

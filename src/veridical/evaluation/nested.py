@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,6 +46,9 @@ from veridical._core.types import (
 from veridical.evaluation.engine import as_procedure, evaluate_table
 from veridical.evaluation.intervals import Bounds, at_least_wilson, normal_quantile
 from veridical.evaluation.reading import read_estimator
+from veridical.evaluation.records import Coverage
+from veridical.evaluation.situations import Situation
+from veridical.evaluation.trust import coverage_of
 from veridical.evaluation.units import count_effective, variance_of_mean
 
 if TYPE_CHECKING:
@@ -75,6 +79,8 @@ class NestedCV(Record):
     n_effective : float or None, default=None
         Number of independent samples that groups or weighted samples are worth; None
         without groups and weights.
+    coverage : Coverage or None, default=None
+        How often such intervals have covered the truth in designs near this one.
     """
 
     value: float
@@ -85,6 +91,7 @@ class NestedCV(Record):
     n_folds: int
     n_repeats: int
     n_effective: float | None = None
+    coverage: Coverage | None = None
 
     def interval(self, confidence: float = 0.95) -> Bounds:
         """Compute an interval for the accuracy, within [0, 1].
@@ -100,10 +107,13 @@ class NestedCV(Record):
 
     def _conclude(self) -> Conclusion:
         """Write the estimate, which is open: it is compared with nothing."""
+        conclusions = import_module("veridical.evaluation.conclusions")
         return Conclusion(
             "open",
             f"{percent(self.value)} of new samples are classified correctly (95 % "
-            f"interval {percent_range(*self.interval())}, by nested cross-validation).",
+            f"interval {percent_range(*self.interval())}, "
+            f"{conclusions.add_coverage(self.coverage)}, by nested "
+            "cross-validation).",
         )
 
     def __repr__(self) -> str:
@@ -121,7 +131,7 @@ class NestedCV(Record):
             naive_standard_error, cv_value, n_samples, n_folds, n_repeats, n_effective.
         """
         low, high = self.interval()
-        names = [one.name for one in fields(self) if one.init][1:]
+        names = [one.name for one in fields(self) if one.init][1:-1]
         rest = (getattr(self, name) for name in names)
         return frame([(self.value, low, high, *rest)], "value", "low", "high", *names)
 
@@ -222,7 +232,10 @@ def nested_cv(
     wrong = [(~hits[0]).astype(np.float64) for hits in found.hits]
     repeats = _sort(wrong, n_folds, pairs)
     if table.groups is None and table.weights is None:
-        return summarize_repeats(repeats, n)
+        plain = summarize_repeats(repeats, n)
+        place = Situation.of(table, read_estimator(estimator), plain.cv_value)
+        measured = {} if place is None else coverage_of(outer[:n_folds], place)
+        return replace(plain, coverage=measured.get("nested"))
     rows = _sort([split.test for split in splits], n_folds, pairs)
     weights = np.ones(n) if table.weights is None else table.weights
     units = np.arange(n) if table.groups is None else table.groups

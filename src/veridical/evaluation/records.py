@@ -41,11 +41,14 @@ class Coverage(NamedTuple):
         the user's.
     conditions : str
         How it was measured, in words.
+    reached : float
+        The share that nine of ten of these designs reach; a claim rests on it.
     """
 
     low: float
     high: float
     conditions: str
+    reached: float = math.nan
 
 
 def _share(share: float, n: int) -> Interval:

@@ -248,8 +248,12 @@ def select(
             table=table,
         )
     else:
-        estimate = estimate_of_score(method, splits, found, scores[0], table)
-    scored, size_scores, more = _score(method, splits, found, scores, table, estimate)
+        estimate = estimate_of_score(
+            method, splits, found, scores[0], table, situation=situation
+        )
+    scored, size_scores, more = _score(
+        method, splits, found, scores, table, estimate, situation
+    )
     remarks += more
     return Selection(
         data=summary,
@@ -314,6 +318,7 @@ def _score(
     scores: Sequence[Score],
     table: Table,
     accuracy: Estimate,
+    situation: Situation,
 ) -> tuple[tuple[ScoreResult, ...], tuple[Interval, ...], list[str]]:
     """Compute all scores, the leading one at every size, and notes on them.
 
@@ -328,7 +333,9 @@ def _score(
             info, one = describe_score(score, table, "pooled"), accuracy
         else:
             warn_once(found.scored(score).warned)
-            one = estimate_of_score(method, splits, found, score, table)
+            one = estimate_of_score(
+                method, splits, found, score, table, situation=situation
+            )
             info = one.scoring
             if np.isnan(one.value):
                 raise InputError(
@@ -350,9 +357,7 @@ def _score(
         return tuple(results), (), remarks
     by_size = []
     for k in range(len(found.predictions[0]) - 1):
-        one = estimate_of_score(
-            method, splits, found, scores[0], table, size=k, with_coverage=False
-        )
+        one = estimate_of_score(method, splits, found, scores[0], table, size=k)
         by_size.append(Interval(one.value, *_bounds(one)))
     return tuple(results), (*by_size, results[0].score), remarks
 

@@ -16,6 +16,7 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from veridical._core.records import DataSummary
+from veridical._core.table import Table
 from veridical._core.validation import count_features
 from veridical.evaluation.engine import selecting_step
 from veridical.evaluation.reading import name_of
@@ -26,8 +27,10 @@ N_NEAR = 20
 _FEWEST_NEAR = 5
 #: Largest distance of a design that is near.
 _FARTHEST = 3.5
+#: Steps by which a property may lie beyond those of all near designs.
+_BEYOND = 0.5
 #: Share of the designs in which a claim must not be wrong too often.
-_MOST_DESIGNS = 0.9
+MOST_DESIGNS = 0.9
 #: Smallest rate of rejections that is told from none.
 _LEAST_RATE = 1e-4
 #: Distance between estimators of different kinds.
@@ -108,46 +111,105 @@ class Situation(NamedTuple):
             accuracy,
         )
 
-    def distance(self, other: Situation) -> float:
-        """Return how far a measured design is; 1 is twice the samples, say."""
-        steps = (
+    @classmethod
+    def of(cls, table: Table, estimator: Any, accuracy: float) -> Situation | None:
+        """Describe a table and an estimator; None where X is not a table."""
+        data = summarize_table(table, None)
+        if data is None:
+            return None
+        n_selected = count_selected(estimator, data.n_features)
+        return cls.from_summary(data, n_selected, estimator, accuracy)
+
+    def steps(self, other: Situation) -> tuple[float, ...]:
+        """Return how far each number is from a measured design, in steps.
+
+        A step is twice the samples, say; it is negative where the design has more.
+        """
+        return (
             math.log2(self.n_samples / other.n_samples),
             math.log2(self.n_features / other.n_features) / 2,
             math.log2(self.n_selected / other.n_selected) / 2,
             (self.accuracy - other.accuracy) / 0.1,
             (self.minority - other.minority) / 0.2,
             2 * math.log2(self.n_classes / other.n_classes),
-            0.0 if other.estimator in self._like else _OTHER_ESTIMATOR,
         )
-        return math.hypot(*steps)
+
+    def distance(self, other: Situation) -> float:
+        """Return how far a measured design is."""
+        other_kind = 0.0 if other.estimator in self._like else _OTHER_ESTIMATOR
+        return math.hypot(*self.steps(other), other_kind)
 
     @property
     def _like(self) -> tuple[str, ...]:
         return like_estimators(self.estimator)
 
 
-class Measured(Protocol):
+def summarize_table(table: Table, name: str | None) -> DataSummary | None:
+    """Describe the data; None where X is not a table but, say, a list of texts."""
+    try:
+        first = table.one_sample
+    except (TypeError, ValueError):
+        return None
+    if first is None:
+        return table.summary(name)
+    names, target = first.shown_names, table.target
+    return DataSummary(
+        name or "the data",
+        table.n_samples,
+        len(names),
+        target.counts(),
+        names,
+        target.kind,
+        target.describe(),
+    )
+
+
+Place = TypeVar("Place", bound="MeasuredPlace")
+PlaceT = TypeVar("PlaceT", covariant=True)
+
+
+class MeasuredPlace(Protocol):
+    """What rates of errors depend on: of a user, or of a measured design."""
+
+    def steps(self: Place, other: Place) -> tuple[float, ...]:
+        """Return how far each number is from a measured design, in steps."""
+        ...
+
+    def distance(self: Place, other: Place) -> float:
+        """Return how far a measured design is."""
+        ...
+
+
+class Measured(Protocol[PlaceT]):
     """A row of a table of measurements."""
 
     @property
-    def situation(self) -> Situation:
+    def situation(self) -> PlaceT:
         """Where it was measured."""
         ...
 
 
-MeasuredRow = TypeVar("MeasuredRow", bound=Measured)
+MeasuredRow = TypeVar("MeasuredRow", bound=Measured[Any])
 
 
-def find_near(rows: Iterable[MeasuredRow], situation: Situation) -> list[MeasuredRow]:
+def find_near(
+    rows: Iterable[MeasuredRow], situation: Any, farthest: float = _FARTHEST
+) -> list[MeasuredRow]:
     """Return the measured designs nearest to a situation.
 
-    The list is empty where too few designs are near.
+    The list is empty where fewer than five designs are within the distance `farthest`,
+    or where these do not bracket the situation: where each of them has fewer samples,
+    say, by more than half a step.
     """
     measured = list(rows)
     distances = [situation.distance(row.situation) for row in measured]
     nearest: list[int] = np.argsort(distances, kind="stable")[:N_NEAR].tolist()
-    near = [measured[i] for i in nearest if distances[i] <= _FARTHEST]
-    return near if len(near) >= _FEWEST_NEAR else []
+    near = [measured[i] for i in nearest if distances[i] <= farthest]
+    if len(near) < _FEWEST_NEAR:
+        return []
+    steps = np.array([situation.steps(row.situation) for row in near])
+    outside = (steps.min(axis=0) > _BEYOND) | (steps.max(axis=0) < -_BEYOND)
+    return [] if outside.any() else near
 
 
 def claim_level(rates: Any, levels: Sequence[float], alpha: float) -> float:
@@ -181,7 +243,7 @@ def claim_level(rates: Any, levels: Sequence[float], alpha: float) -> float:
     """
     if alpha < levels[0]:
         return alpha / levels[0] * claim_level(rates, levels, levels[0])
-    rate = np.quantile(np.asarray(rates, dtype=np.float64), _MOST_DESIGNS, axis=0)
+    rate = np.quantile(np.asarray(rates, dtype=np.float64), MOST_DESIGNS, axis=0)
     x = np.log([levels[0] / 2, *levels, 1.0])
     y = np.log(np.maximum([0.0, *rate, 1.0], _LEAST_RATE))
     y[0] = y[1] - (y[2] - y[1]) / (x[2] - x[1]) * np.log(2)

@@ -5,8 +5,8 @@ survival times, by ``benchmarks/truth/outcomes.py``: in designs drawn at
 random, how often the corrected resampled t-test rejected where neither side was better,
 and how often the default 95 % interval covered the score of the model fitted on all
 samples. What is printed is the range over the designs nearest to the user's, and
-nothing where none are near: another score, or samples without groups where the user's
-have some, are never near.
+nothing where none are near, or where these do not bracket the user's: another score, or
+samples without groups where the user's have some, are never near.
 """
 
 from __future__ import annotations
@@ -16,16 +16,22 @@ import math
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.scoring import ScoreInfo
 from veridical._core.splits import Split, trains_on_the_rest
 from veridical._core.table import Table
 from veridical._core.targets import Survival
 from veridical.evaluation.records import Coverage
-from veridical.evaluation.situations import SIMULATED, like_estimators
-from veridical.kernels.statistics import wilson_bounds
+from veridical.evaluation.situations import (
+    SIMULATED,
+    Situation,
+    find_near,
+    like_estimators,
+)
+from veridical.evaluation.trust import range_of_shares
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
@@ -39,6 +45,9 @@ SCORES = {
     "r2": "R²",
     "concordance": "concordance",
 }
+
+#: One step of these scores; of the others it is 0.1.
+_STEPS = {"log_loss": 0.2, "r2": 0.2}
 
 #: Estimators of numbers and survival times that were measured.
 LINEAR_MODELS = {"ridge": "ridge regression", "cox": "ridge Cox model"}
@@ -60,6 +69,8 @@ COLUMNS = (
     "n_folds",
     "n_units",
     "group_size",
+    "n_features",
+    "n_selected",
     "minority",
     "estimator",
     "correlation",
@@ -69,59 +80,85 @@ COLUMNS = (
     "covered",
 )
 
-#: Largest distance of a design that is near, and the fewest and most designs of a
-#: range.
-_FARTHEST, _FEWEST_NEAR, _N_NEAR = 2.5, 3, 10
+#: Largest distance of a design that is near; designs are fewer than for accuracy.
+_FARTHEST = 4.5
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 1.5
 #: Folds are alike if their ratio is smaller than this.
 _LIKE_FOLDS = 1.5
-#: Standard errors on either side of a measured share.
-_NORMAL = 1.96
 
 
 class Structure(NamedTuple):
-    """What measured rates depend on, beside the score.
+    """What measured rates depend on, beside the folds.
 
     Parameters
     ----------
+    score : str
+        Name of the score.
     n_units : int
         Number of groups or, without groups, of samples.
     group_size : float
         Mean number of samples in a group; 1 without groups.
+    n_features, n_selected : int
+        Features to choose from, features selected.
     minority : float
         Share of the smallest class; of survival times, the share of events; of numbers,
         one half.
     estimator : str
         Name of the estimator.
+    value : float
+        The score.
     """
 
+    score: str
     n_units: int
     group_size: float
+    n_features: int
+    n_selected: int
     minority: float
     estimator: str
+    value: float
 
     @classmethod
-    def of(cls, table: Table, estimator: str) -> Structure:
-        """Describe a table and an estimator."""
+    def of(cls, score: str, table: Table, situation: Situation) -> Structure:
+        """Describe a table, the estimator of a situation and its score."""
         counts = list(table.target.counts().values())
         n = table.n_units
         share = min(counts) / sum(counts) if counts else 0.5
         if isinstance(table.target, Survival):
             share = float(table.target.event.mean())
-        return cls(n, table.n_samples / n, share, estimator)
+        return cls(
+            score,
+            n,
+            table.n_samples / n,
+            situation.n_features,
+            situation.n_selected,
+            share,
+            situation.estimator,
+            situation.accuracy,
+        )
 
-    def distance(self, other: Structure) -> float:
-        """Return how far a design is; infinite if only one of the two has groups."""
-        if (self.group_size > 1) != (other.group_size > 1):
-            return math.inf
-        like = other.estimator in _alike(self.estimator)
-        return math.hypot(
+    def steps(self, other: Structure) -> tuple[float, ...]:
+        """Return how far each number is from a measured design, in steps."""
+        return (
             math.log2(self.n_units / other.n_units),
             math.log2(self.group_size / other.group_size) / 2,
+            math.log2(self.n_features / other.n_features) / 2,
+            math.log2(self.n_selected / other.n_selected) / 2,
             (self.minority - other.minority) / 0.2,
-            0.0 if like else _OTHER_ESTIMATOR,
+            (self.value - other.value) / _STEPS.get(self.score, 0.1),
         )
+
+    def distance(self, other: Structure) -> float:
+        """Return how far a design is.
+
+        Infinite for another score, and if only one of the two has groups.
+        """
+        grouped = self.group_size > 1, other.group_size > 1
+        if self.score != other.score or grouped[0] != grouped[1]:
+            return math.inf
+        other_kind = other.estimator not in _alike(self.estimator)
+        return math.hypot(*self.steps(other), _OTHER_ESTIMATOR * other_kind)
 
 
 def _alike(estimator: str) -> tuple[str, ...]:
@@ -134,10 +171,8 @@ def _alike(estimator: str) -> tuple[str, ...]:
 class StructuredRow(NamedTuple):
     """What was counted in one design."""
 
-    score: str
     n_folds: int
-    structure: Structure
-    value: float
+    situation: Structure
     n_simulations: int
     rejected: tuple[int, ...]  #: −1 where it was not counted
     covered: int
@@ -154,6 +189,12 @@ class MeasuredShare(NamedTuple):
     design: str
 
 
+def is_structured(scoring: ScoreInfo, table: Table) -> bool:
+    """Return whether these rates were measured apart: not the accuracy of samples."""
+    plain = table.groups is None and table.weights is None
+    return not (scoring.is_accuracy and plain)
+
+
 @cache
 def structured_table() -> tuple[StructuredRow, ...]:
     """Read the table that ships with the package."""
@@ -167,77 +208,72 @@ def read_structured(path: Any) -> tuple[StructuredRow, ...]:
 
 
 def _row(record: dict[str, str]) -> StructuredRow:
-    structure = Structure(
+    where = Structure(
+        record["score"],
         int(record["n_units"]),
         float(record["group_size"]),
+        int(record["n_features"]),
+        int(record["n_selected"]),
         float(record["minority"]),
         record["estimator"],
+        float(record["value"]),
     )
     return StructuredRow(
-        record["score"],
         int(record["n_folds"]),
-        structure,
-        float(record["value"]),
+        where,
         int(record["n_simulations"]),
         tuple(int(record[f"rejected_{alpha:g}"] or -1) for alpha in ALPHAS),
         int(record["covered"]),
     )
 
 
-def find_rows(
-    score: str, n_folds: int | None, structure: Structure
-) -> list[StructuredRow]:
+def find_rows(n_folds: int | None, structure: Structure) -> list[StructuredRow]:
     """Return the nearest designs; none where too few are near."""
+    return near_rows(structured_table(), n_folds, structure)
+
+
+def near_rows(
+    rows: Sequence[StructuredRow], n_folds: int | None, structure: Structure
+) -> list[StructuredRow]:
+    """Return those of some designs that are nearest; none where too few are near."""
     if n_folds is None:
         return []
-    rows = [
-        row
-        for row in structured_table()
-        if row.score == score and 1 / _LIKE_FOLDS < row.n_folds / n_folds < _LIKE_FOLDS
+    like = [
+        row for row in rows if 1 / _LIKE_FOLDS < row.n_folds / n_folds < _LIKE_FOLDS
     ]
-    distances = [structure.distance(row.structure) for row in rows]
-    order: list[int] = np.argsort(distances, kind="stable")[:_N_NEAR].tolist()
-    near = [rows[i] for i in order if distances[i] <= _FARTHEST]
-    return near if len(near) >= _FEWEST_NEAR else []
+    return find_near(like, structure, _FARTHEST)
 
 
-def rate_of(
-    rows: Sequence[StructuredRow], what: Literal["covered"] | float
-) -> MeasuredShare | None:
-    """Return the range of a share over some designs, with its error of measurement.
+def rate_of(rows: Sequence[StructuredRow], level: float) -> MeasuredShare | None:
+    """Return the range of rejections over some designs, with its error of measurement.
 
     Parameters
     ----------
     rows : sequence of StructuredRow
         The designs; None is returned where there are none.
-    what : "covered" or float
-        The share of intervals that cover, or of rejections at a level of `ALPHAS`.
+    level : float
+        A level of `ALPHAS`.
     """
     if not rows:
         return None
-    counts = [
-        row.covered if what == "covered" else row.rejected[ALPHAS.index(float(what))]
-        for row in rows
-    ]
+    counts = [row.rejected[ALPHAS.index(level)] for row in rows]
     if min(counts) < 0:
         return None
-    shares = [c / row.n_simulations for c, row in zip(counts, rows, strict=True)]
-    bounds = [
-        wilson_bounds(share, row.n_simulations, _NORMAL)
-        for share, row in zip(shares, rows, strict=True)
-    ]
+    numbers = [row.n_simulations for row in rows]
+    measured = range_of_shares(counts, numbers, _describe(rows))
+    shares = np.array(counts) / np.array(numbers)
     return MeasuredShare(
         float(np.median(shares)),
-        min(low for low, _ in bounds),
-        max(high for _, high in bounds),
-        sum(row.n_simulations for row in rows),
+        measured.low,
+        measured.high,
+        sum(numbers),
         len(rows),
-        _describe(rows),
+        measured.conditions,
     )
 
 
 def _describe(rows: Sequence[StructuredRow]) -> str:
-    places = [row.structure for row in rows]
+    places = [row.situation for row in rows]
     units = [one.n_units for one in places]
     folds = sorted({row.n_folds for row in rows})
     sizes = [one.group_size for one in places]
@@ -250,12 +286,16 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
             "samples"
         )
     shown = " or ".join(map(str, folds))
-    return f"{SCORES[rows[0].score]}, {shown} folds, {of}, {names}"
+    return f"{SCORES[places[0].score]}, {shown} folds, {of}, {names}"
 
 
-def structured_coverage(
-    score: str, splits: Sequence[Split], table: Table, estimator: str
-) -> Coverage | None:
+def coverages_near(
+    score: str,
+    splits: Sequence[Split],
+    table: Table,
+    situation: Situation,
+    lead: str,
+) -> dict[str, Coverage]:
     """Look up how often default intervals covered in designs near a table.
 
     Parameters
@@ -265,32 +305,29 @@ def structured_coverage(
     splits : sequence of Split
         Folds that test every sample once; nothing was measured for others.
     table : Table
-        The samples, with their groups.
-    estimator : str
-        Name of the estimator, of a pipeline that of its last step.
+        The samples, with their groups; nothing was measured for weights.
+    situation : Situation
+        The estimator, the features, and the score as its accuracy.
+    lead : str
+        Kind of the default interval.
+
+    Returns
+    -------
+    mapping of str to Coverage
+        That of the default interval; empty if nothing was measured near.
     """
-    if table.weights is not None:
-        return None
     n_folds = count_folds(splits, table.n_samples)
-    found = rate_of(
-        find_rows(score, n_folds, Structure.of(table, estimator)), "covered"
+    if table.weights is not None or not math.isfinite(situation.accuracy):
+        return {}
+    rows = find_rows(n_folds, Structure.of(score, table, situation))
+    if not rows:
+        return {}
+    numbers = [row.n_simulations for row in rows]
+    conditions = (
+        f"{_describe(rows)}; {len(rows)} designs, {min(numbers)} data sets or more in "
+        "each"
     )
-    if found is None:
-        return None
-    return Coverage(
-        found.low,
-        found.high,
-        f"{found.design}; {found.n_designs} designs, "
-        f"{found.n_simulations // found.n_designs} data sets in each",
-    )
-
-
-def coverages_near(
-    score: str, splits: Sequence[Split], table: Table, estimator: str
-) -> dict[str, Coverage]:
-    """Return the measured coverage of the default interval over folds, by its kind."""
-    found = structured_coverage(score, splits, table, estimator)
-    return {} if found is None else {"corrected-t": found}
+    return {lead: range_of_shares([row.covered for row in rows], numbers, conditions)}
 
 
 def count_folds(splits: Sequence[Split], n_samples: int) -> int | None:

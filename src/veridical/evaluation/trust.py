@@ -3,14 +3,15 @@
 ``coverages.csv`` was made by ``benchmarks/truth/coverages.py``: in designs drawn at
 random, how often 95 % intervals covered the accuracy of the model fitted on all samples
 (of a holdout: on its training samples; of the optimism: its mean over data sets).
-Beside an interval stands the range of the measured designs nearest to the user's.
+Beside an interval stands the range of the measured designs nearest to the user's, and a
+claim rests only on intervals that cover often enough there.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
@@ -20,7 +21,12 @@ import numpy as np
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.splits import Split, trains_on_the_rest
 from veridical.evaluation.records import Coverage, Estimate
-from veridical.evaluation.situations import Situation, describe_designs, find_near
+from veridical.evaluation.situations import (
+    MOST_DESIGNS,
+    Situation,
+    describe_designs,
+    find_near,
+)
 from veridical.kernels.statistics import wilson_bounds
 
 #: Splits; with fewer the corrected t interval is not the default.
@@ -33,8 +39,20 @@ _BEST_FIRST = ("nested", "corrected-t", "cluster-wilson", "wilson", "exact")
 #: Name of the interval of OUT minus IN, whose truth is the mean over data sets.
 OPTIMISM = "optimism"
 
-#: Splits have as many folds as measured ones if the ratio is smaller than this.
+#: Name of the default interval, whatever its kind: in one design it is the corrected t
+#: interval of some data sets, and Wilson's of those whose folds have equal accuracies.
+DEFAULT = "default"
+
+#: Share of intervals that must cover, in nine of ten designs near to the user's, for a
+#: claim: then an end of the interval, which is half of what it may miss, is wrong in at
+#: most 5 %.
+_ADEQUATE = 0.9
+
+#: Splits have as many folds, or repeats, as measured ones if the ratio is smaller.
 _LIKE_FOLDS = 1.5
+
+#: Measured folds and repeats.
+_FOLDS = {"5": (5, 1), "10": (10, 1), "10x10": (10, 10), "5x2": (2, 5)}
 
 #: Holdouts that are like the twenty that were measured, which test a third: their
 #: number, and the share of samples that each tests.
@@ -112,7 +130,10 @@ def _row(record: dict[str, str]) -> CoverageRow:
 
 
 def coverage_of(
-    splits: Sequence[Split], situation: Situation, confidence: float = CONFIDENCE
+    splits: Sequence[Split],
+    situation: Situation,
+    confidence: float = CONFIDENCE,
+    lead: str = "",
 ) -> dict[str, Coverage]:
     """Look up the coverages measured with such splits in the nearest designs.
 
@@ -124,6 +145,9 @@ def coverage_of(
         The table, the estimator and its accuracy.
     confidence : float, default=0.95
         Confidence of the intervals; nothing was measured for another.
+    lead : str, default=""
+        Kind of the default interval. Its coverage is that of default intervals, which
+        are of another kind in some data sets of a design.
 
     Returns
     -------
@@ -133,56 +157,99 @@ def coverage_of(
     found: dict[str, Coverage] = {}
     if not math.isclose(confidence, CONFIDENCE):
         return found
-    name = _measured_method(splits)
+    names = _measured_methods(splits)
     for kind in (*_BEST_FIRST, OPTIMISM):
-        near = find_near(_rows_by_method().get((name, kind), ()), situation)
-        if near:
-            found[kind] = coverage_range(near)
+        measured = DEFAULT if kind == lead != "nested" else kind
+        near = [
+            find_near(_rows_by_method().get((name, measured), ()), situation)
+            for name in names
+        ]
+        if near and all(near):
+            found[kind] = coverage_range([row for rows in near for row in rows])
     return found
 
 
 def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
     """Return the range of coverages over some designs, with the error of measuring."""
-    bounds = [
-        wilson_bounds(row.covered / row.n_simulations, row.n_simulations, _NORMAL)
-        for row in rows
-    ]
+    methods = " or ".join(dict.fromkeys(MEASURED[row.method] for row in rows))
     designs = describe_designs([row.situation for row in rows])
     n = min(row.n_simulations for row in rows)
+    return range_of_shares(
+        [row.covered for row in rows],
+        [row.n_simulations for row in rows],
+        f"{methods}, {designs}; {len(rows)} designs, {n} data sets or more in each",
+    )
+
+
+def range_of_shares(
+    covered: Sequence[int], numbers: Sequence[int], conditions: str
+) -> Coverage:
+    """Return the range of the shares that were counted in some designs.
+
+    Parameters
+    ----------
+    covered, numbers : sequence of int
+        Of every design, the intervals that covered, and all of them.
+    conditions : str
+        The designs, in words.
+    """
+    shares = np.array(covered) / np.array(numbers)
+    bounds = [
+        wilson_bounds(float(share), n, _NORMAL)
+        for share, n in zip(shares, numbers, strict=True)
+    ]
     return Coverage(
         min(low for low, _ in bounds),
         max(high for _, high in bounds),
-        f"{MEASURED[rows[0].method]}, {designs}; {len(rows)} designs, {n} data sets or "
-        "more in each",
+        conditions,
+        float(np.quantile(shares, 1 - MOST_DESIGNS)),
     )
 
 
-def _measured_method(splits: Sequence[Split]) -> str | None:
-    """Return the measured method whose splits are like these, if there is one.
+def allows_claims(measured: Coverage | None) -> bool:
+    """Return whether intervals cover often enough for a claim to rest on one.
+
+    They do where 90 % of them cover in nine of ten designs near to the user's: then one
+    of the two ends is wrong in about 5 %. Where nothing was measured near, they do not.
+    """
+    return measured is not None and measured.reached >= _ADEQUATE
+
+
+def _measured_methods(splits: Sequence[Split]) -> tuple[str, ...]:
+    """Return the measured methods whose splits are like these, or on either side.
 
     Splits that test every sample equally often, and train on all others, are folds,
     whatever made them. Where samples between training and test set are left out, as in
-    purged folds, the samples depend on each other; nothing was measured for these.
+    purged folds, the samples depend on each other; nothing was measured for these. Few
+    repeats of ten folds lie between one and ten repeats.
     """
     if not trains_on_the_rest(splits):
-        return None
+        return ()
+    n_samples = splits[0].n_rows
     if len(splits) == 1:
-        return "holdout"
+        share = len(splits[0].test) / n_samples
+        return ("holdout",) if _SMALLEST_TEST <= share <= _LARGEST_TEST else ()
     times = np.bincount(np.concatenate([split.test for split in splits]))
-    if times.size < splits[0].n_rows or times.min() < times.max():
-        return "subsampling" if _are_random_holdouts(splits) else None
-    n_folds = len(splits) // times[0]
-    if n_folds == splits[0].n_rows:
-        return "loo"
-    measured = {True: {2: "5x2", 10: "10x10"}, False: {5: "5", 10: "10"}}
-    return next(
-        (
-            name
-            for other, name in measured[bool(times[0] > 1)].items()
-            if other / _LIKE_FOLDS < n_folds < other * _LIKE_FOLDS
-        ),
-        None,
-    )
+    if times.size < n_samples or times.min() < times.max():
+        return ("subsampling",) if _are_random_holdouts(splits) else ()
+    n_repeats = int(times[0])
+    n_folds = len(splits) // n_repeats
+    if n_folds == n_samples:
+        return ("loo",) if n_repeats == 1 else ()
+    like = {
+        name: repeats
+        for name, (folds, repeats) in _FOLDS.items()
+        if _is_like(n_folds, folds)
+    }
+    exact = tuple(n for n, repeats in like.items() if _is_like(n_repeats, repeats))
+    between = min(like.values(), default=0) < n_repeats < max(like.values(), default=0)
+    return exact or (tuple(like) if between else ())
+
+
+def _is_like(number: int, measured: int) -> bool:
+    if 1 in (number, measured):
+        return number == measured
+    return 1 / _LIKE_FOLDS < number / measured < _LIKE_FOLDS
 
 
 def _are_random_holdouts(splits: Sequence[Split]) -> bool:
@@ -218,16 +285,24 @@ def default_interval(estimate: Estimate) -> str | None:
     return next(iter(estimate.intervals), None)
 
 
-def choose_interval(estimate: Estimate) -> str | None:
-    """Choose the default kind of interval while an estimate is made."""
-    offered = [kind for kind in _BEST_FIRST if kind in estimate.assumes]
-    ready = [kind for kind in offered if _is_ready(estimate, kind)] or offered
-    return ready[0] if ready else None
+def choose_interval(
+    assumes: Iterable[str], n_splits: int, nested: Any = None
+) -> str | None:
+    """Choose the default kind of interval while an estimate is made.
 
-
-def _is_ready(estimate: Estimate, kind: str) -> bool:
-    if kind == "nested":
-        return estimate.nested is not None and bool(estimate.nested.ready)
-    if kind == "corrected-t":
-        return len(estimate.scores) >= _FEWEST_SPLITS
-    return True
+    Parameters
+    ----------
+    assumes : iterable of str
+        The valid kinds.
+    n_splits : int
+        Number of splits.
+    nested : object, optional
+        Nested cross-validation, as `Estimate.nested`.
+    """
+    ready = {
+        "nested": nested is not None and bool(nested.ready),
+        "corrected-t": n_splits >= _FEWEST_SPLITS,
+    }
+    valid = set(assumes)
+    offered = [kind for kind in _BEST_FIRST if kind in valid]
+    return next((k for k in offered if ready.get(k, True)), next(iter(offered), None))

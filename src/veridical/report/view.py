@@ -794,17 +794,11 @@ def list_score(
 
 
 def interval_cells(
-    kind: str | None, coverage: CoverageSummary | None, score: str = ""
+    kind: str | None, coverage: CoverageSummary | None
 ) -> tuple[str, str]:
-    """Write the kind of an interval and its measured coverage.
-
-    Coverages of accuracies were measured for some kinds of intervals only, which the
-    notes say.
-    """
+    """Write the kind of an interval and its measured coverage."""
     if not kind:
         return "none valid", MISSING
-    if coverage is None and score != "accuracy":
-        return kind, "not measured"
     return kind, write_coverage(covered(coverage))
 
 

@@ -57,6 +57,7 @@ from veridical.report.view import (
     gap_written,
     in_numbers,
     in_unit,
+    interval_cells,
     list_score,
     on_chance,
     paragraph,
@@ -515,8 +516,16 @@ def _say_untested(one: UntestedSummary) -> str:
 
 def _others(s: AuditSummary) -> list[Rows]:
     """List further scores under IN, where there are any."""
-    rows = [list_score(one["scoring"], one["score"]) for one in s["others"]]
-    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Over splits | Guessing# "
+    rows = [
+        list_score(
+            one["scoring"],
+            one["score"],
+            *interval_cells(one["interval"], one["coverage"]),
+        )
+        for one in s["others"]
+    ]
+    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Kind | "
+    heads += "Measured coverage# | Over splits | Guessing# "
     caption = "Further scores of the same predictions, under IN"
     return [table(caption, f"{heads}| Better^", rows)] if rows else []
 

@@ -56,6 +56,8 @@ SCHEMA = "veridical/choice/1"
 MOST_LISTED = 60
 #: Candidates in the pictures.
 MOST_DRAWN = 12
+#: Curves that can be told apart without colours.
+MOST_CURVES = 3
 #: Stand-ins in the table of a page.
 MOST_STAND_INS = 60
 BADGES = {
@@ -291,7 +293,10 @@ def show(record: Choice) -> View:
     ]
     drawn = _curve(record)
     if drawn is not None:
-        front: list[Block] = [Figure.from_curves(drawn, "a"), _front(s, record)]
+        front: list[Block] = [
+            Figure.from_curves(drawn, "a", "b", None),
+            _front(s, record),
+        ]
         sections.append(Section(f"{what} by number of features", tuple(front)))
     sections.append(Section("Is the choice itself stable?", (_wins(s),)))
     if s["features"]:
@@ -343,7 +348,7 @@ def _report_figure(s: ChoiceSummary) -> Figure:
         ),
     ]
     for one in s["candidates"]:
-        if one["is_baseline"]:
+        if one["is_baseline"] and one != s["winner"]:
             marks.append(
                 Mark(
                     f"Baseline: {one['estimator']}, {one['selector']}",
@@ -356,7 +361,7 @@ def _report_figure(s: ChoiceSummary) -> Figure:
     caption = (
         f"{capitalized(info.full_label)} with 95 % intervals. Ring above: the best "
         "candidate, whose interval does not account for the choice. Disc: the score "
-        "to report. Rings below: the baselines, which were not chosen. "
+        "to report. Rings below: baselines that were not chosen. "
         f"{on_direction(info)} {on_chance(info, s['data'])}"
     )
     picture = Intervals(
@@ -451,13 +456,17 @@ def _curve(record: Choice) -> Curves | None:
     for one in chosen:  # the best first
         best.setdefault((one.selector, one.n_features), one.score)
     curves = []
-    for selector in list(dict.fromkeys(one.selector for one in chosen))[:5]:
+    selectors = list(dict.fromkeys(one.selector for one in chosen))
+    for selector in selectors[:MOST_CURVES]:
         own = [(sizes.index(n), v) for (name, n), v in best.items() if name == selector]
         own.sort()
         values = tuple(Interval(*[factor * v.value] * 3) for _, v in own)
         curves.append(Curve(selector, tuple(place for place, _ in own), values))
     unit = f"{info.label}, %" if info.percent else info.label
-    title = f"Best {info.label} of each selector, over the estimators"
+    which = "each selector"
+    if len(selectors) > MOST_CURVES:
+        which = f"the {MOST_CURVES} best of {len(selectors)} selectors"
+    title = f"Best {info.label} of {which}, over the estimators"
     places = tuple(map(str, sizes))
     return Curves(
         "", title, unit, (("features", places),), tuple(curves), from_zero=False

@@ -164,7 +164,7 @@ NOT_SCORES = {"overfitting_rate", "weight"}  # not accuracies
 class BoundsSummary(TypedDict):
     """One interval of an estimate; ``kind`` is "wilson", "corrected-t" or "nested".
 
-    ``coverage`` is None where it was not measured.
+    ``coverage`` is None where nothing was measured near.
     """
 
     kind: str
@@ -358,12 +358,6 @@ def _other(method: str, estimate: Estimate) -> OtherSummary:
     return found
 
 
-def _measured(bounds: BoundsSummary) -> list[str]:
-    """Say how often intervals of this kind have covered the truth."""
-    known = covered(bounds["coverage"])
-    return [] if known is None else [say_coverage(known)]
-
-
 def _evidence(record: Estimates) -> list[str]:
     """Say what the headline rests on."""
     lead = leading(record.estimates)
@@ -379,7 +373,7 @@ def _evidence(record: Estimates) -> list[str]:
         first = shown["intervals"][0]
         named = INTERVAL_NAMES.get(first["kind"], first["kind"])
         said.append(f"The {named} interval assumes {first['assumes']}.")
-        said += _measured(first)
+        said.append(say_coverage(covered(first["coverage"])))
     values = [e.value for e in record.estimates]
     if len(values) > 1:
         spread = f"The estimates of the {len(values)} methods range from "
@@ -406,13 +400,8 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
     if not estimate["intervals"]:
         return ["no interval is valid."]
     return [
-        " ".join(
-            [
-                f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
-                f"{b['assumes']}.",
-                *_measured(b),
-            ]
-        )
+        f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
+        f"{b['assumes']}. {say_coverage(covered(b['coverage']))}"
         for b in estimate["intervals"]
     ]
 
@@ -664,7 +653,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     bounds = [
         (
             score_range(b["low"], b["high"], unit),
-            *interval_cells(b["kind"], b["coverage"], s["scoring"]["name"]),
+            *interval_cells(b["kind"], b["coverage"]),
         )
         for b in e["intervals"]
     ] or [(MISSING, "none valid", MISSING)]

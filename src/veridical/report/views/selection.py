@@ -303,7 +303,8 @@ def _remarks(record: Selection) -> list[str]:
             "is that of the estimator trained on these features, on the test samples."
         )
     of_classes = (
-        f" The intervals of classes are Wilson's for {_what_is_independent(record)}."
+        f" The intervals of classes are Wilson's for {_what_is_independent(record)}; "
+        "how often these cover the truth has not been measured."
     )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)}"
@@ -401,7 +402,7 @@ def _scores(s: SelectionSummary) -> list[Rows]:
         list_score(
             one["scoring"],
             one["score"],
-            *interval_cells(one["interval"], one["coverage"], one["scoring"]["name"]),
+            *interval_cells(one["interval"], one["coverage"]),
         )
         for one in s["scores"]
     ]
