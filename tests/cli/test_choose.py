@@ -64,7 +64,7 @@ def test_a_cluster_gives_the_same_answer(run):
 
 # Sends a signal when the second of three selectors begins.
 INTERRUPTED = """
-import os, signal, sys
+import signal, sys
 from veridical.__main__ import main
 from veridical.evaluation import choosing
 
@@ -73,7 +73,7 @@ evaluate = choosing._Work._evaluate
 def interrupted(self, group, store):
     if self.candidates.owners[group[0]][0] == 1:
         for _ in range({times}):
-            os.kill(os.getpid(), signal.{name})
+            signal.raise_signal(signal.{name})  # to this thread, hence at once
     evaluate(self, group, store)
 
 choosing._Work._evaluate = interrupted

@@ -24,7 +24,7 @@ from veridical._core import interrupts
 from veridical.cli.commands import Group
 
 def stop():
-    os.kill(os.getpid(), signal.SIGINT)
+    signal.raise_signal(signal.SIGINT)  # to this thread, hence at once
 
 def verb(self, ctx):
 {body}

@@ -190,12 +190,12 @@ def test_a_calibrated_comparison(anova, worst, problem):
     plain = compare([anova, worst], X, y, **{**arguments, "calibrated": False})
     test, before = record.verdicts["in"].test, plain.verdicts["in"].test
     assert test.statistic == before.statistic
-    assert test.name == "corrected resampled t, calibrated"
+    assert test.name == "calibrated corrected resampled t"
     assert "40 data sets" in test.assumptions
     assert test.pvalue * 41 == pytest.approx(round(test.pvalue * 41))
     assert test.size.n_simulations == 40
     assert test.size.design.startswith("each selector against itself under IN")
-    assert record.by_estimator["nb"]["out"][0].verdict.test.name.endswith("calibrated")
+    assert record.by_estimator["nb"]["out"][0].verdict.test.calibrated
     assert record.settings["calibration pairs"] == 20
     again = compare([anova, worst], X, y, **arguments, n_jobs=2)
     assert again.verdicts == record.verdicts

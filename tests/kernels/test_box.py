@@ -1,4 +1,4 @@
-"""Interior points in a box: optimality conditions, the general engine, two solvers."""
+"""Interior points in a box: optimality conditions, whole matrices, two solvers."""
 
 import numpy as np
 import pytest
@@ -141,7 +141,7 @@ def test_weights_are_those_of_the_multipliers(n, d, C):
 @pytest.mark.parametrize(("n", "d"), [(12, 2), (30, 5), (40, 60), (90, 70), (300, 20)])
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-9])
 @pytest.mark.parametrize("regression", [False, True])
-def test_the_compiled_path_is_that_of_the_general_engine(n, d, tolerance, regression):
+def test_the_path_is_that_of_whole_matrices(n, d, tolerance, regression):
     """Step by step: both end at the same point, far from the last digits too."""
     rng = np.random.default_rng(n)
     y = np.repeat([1.0, -1.0], n // 2)

@@ -10,7 +10,7 @@ from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
 from tests.learning.test_lufe import data
 
-from veridical.kernels.interior import solve_logistic
+from veridical.kernels.margins import solve_logistic
 from veridical.learning import LUFeLogistic
 
 

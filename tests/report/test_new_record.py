@@ -14,11 +14,12 @@ from tests.report.markup import Page
 
 from veridical import report
 from veridical._core.errors import InputError
-from veridical._core.records import Conclusion, Record, frame
+from veridical._core.records import Conclusion, Curve, Interval, Record, frame
 from veridical.report.plain import clean
 from veridical.report.render import svg
 from veridical.report.view import (
     Badge,
+    Curves,
     DrawnInterval,
     Figure,
     Intervals,
@@ -109,6 +110,20 @@ def test_all_outputs_follow(known, place, tmp_path):
     assert record.save(tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     assert record.save(tmp_path / "a.csv").read_text("utf-8").endswith(",21.5\n")
     plt.close(shown.figure_)
+
+
+def test_the_key_of_curves_has_the_looks_that_are_drawn():
+    spans = [(Interval(v, v, v), Interval(v + 1, v, v + 2)) for v in range(4)]
+    curves = tuple(Curve(f"c{i}", (0, 1), span) for i, span in enumerate(spans))
+    picture = Curves("", "Rates", "%", (("n", ("1", "2")),), curves)
+    figure = Figure.from_curves(picture)
+    assert figure.key == (("c0", "a"), ("c1", "b"), ("c2", None), ("c3", "a"))
+    groups = svg.draw_picture(picture, None).iter("g")
+    kinds = [(one.get("class", ""), one.get("stroke")) for one in groups]
+    drawn = [kind for kind in kinds if "vd-mean" in kind[0] or kind[1]]
+    plain = ("", "currentColor")
+    named = [("vd-mean vd-a", None), ("vd-mean vd-b", None), plain]
+    assert drawn == [*named, named[0]]
 
 
 def test_a_picture_that_is_not_there_is_refused_in_words(known):

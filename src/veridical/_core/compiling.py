@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import numba
+from numba import extending
 from numba.core import compiler, event, types
 
 from veridical._core.progress import add_compiling_time
@@ -21,6 +22,7 @@ from veridical._core.progress import add_compiling_time
 # numba has no type annotations.
 _compiler: Any = compiler
 _events: Any = event
+_extending: Any = extending
 _types: Any = types
 
 
@@ -54,6 +56,44 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
         )
 
     return compile_one
+
+
+def by_type(declared: Any) -> Any:
+    """Let kernels call the implementation for the type of their first argument.
+
+    That is a named tuple; `functools.singledispatch`, for compiled code. A kernel that
+    calls `declared` is compiled for each type that it is called with, so that one loop
+    serves several problems and costs none of them anything.
+
+    Parameters
+    ----------
+    declared : function
+        Its name, arguments and documentation; its body is never run.
+
+    Returns
+    -------
+    function
+        The same, with a decorator ``declared.register(type)`` for implementations,
+        which are Python functions that numba can compile.
+    """
+    implementations: dict[Any, Any] = {}
+
+    def choose(first: Any, *_others: Any) -> Any:
+        return implementations.get(getattr(first, "instance_class", None))
+
+    _extending.overload(
+        declared, strict=False, jit_options={"pipeline_class": _ForKernels}
+    )(choose)
+
+    def register(kind: type) -> Callable[[Any], Any]:
+        def keep(implementation: Any) -> Any:
+            implementations[kind] = implementation
+            return implementation
+
+        return keep
+
+    declared.register = register
+    return declared
 
 
 class _ForPython(compiler.Compiler):

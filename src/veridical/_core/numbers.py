@@ -112,7 +112,7 @@ def pvalue(value: float | None) -> str:
 
 
 def seconds(value: float | None) -> str:
-    """Write a time in seconds, with two or three figures that mean something.
+    """Write a time in seconds, with two or three significant figures.
 
     Examples
     --------

@@ -32,6 +32,26 @@ TARGET_NAMES: dict[Kind, str] = {
 SURVIVAL_DTYPE = np.dtype([("event", np.bool_), ("time", np.float64)])
 
 
+def number_labels(labels: NDArray[Any]) -> tuple[IntArray, NDArray[Any]]:
+    """Sort different labels, and number every label by its place among them.
+
+    Examples
+    --------
+    >>> codes, found = number_labels(np.array(["b", "a", "b"]))
+    >>> codes.tolist(), found.tolist()
+    ([1, 0, 1], ['a', 'b'])
+    """
+    codes, factors = pd.factorize(labels)
+    found = np.asarray(factors)
+    try:
+        order = np.argsort(found, kind="stable")
+    except TypeError:  # text beside numbers
+        order = np.argsort([str(label) for label in found], kind="stable")
+    place = np.empty(order.size, dtype=np.intp)
+    place[order] = np.arange(order.size)
+    return place[codes], found[order]
+
+
 @dataclass(frozen=True, eq=False)
 class Classes:
     """A target of classes.
@@ -55,15 +75,8 @@ class Classes:
     @classmethod
     def from_labels(cls, labels: NDArray[Any]) -> Classes:
         """Sort the classes, and number every label by its place among them."""
-        codes, found = pd.factorize(labels)
-        classes = np.asarray(found)
-        try:
-            order = np.argsort(classes, kind="stable")
-        except TypeError:  # text beside numbers
-            order = np.argsort([str(label) for label in classes], kind="stable")
-        place = np.empty(order.size, dtype=np.intp)
-        place[order] = np.arange(order.size)
-        return cls(labels, classes[order], place[codes])
+        codes, classes = number_labels(labels)
+        return cls(labels, classes, codes)
 
     @property
     def by_appearance(self) -> IntArray:

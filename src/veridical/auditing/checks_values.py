@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 
 import numpy as np
 from scipy import sparse, stats
@@ -29,24 +30,34 @@ STRICT_LEVEL = 0.005
 _MOST_NAMED = 5
 
 
-def describe_without(
-    e: AuditEvidence, features: IntArray, least: Severity
-) -> tuple[str, Severity, dict[str, float]]:
-    """Measure the accuracy without some features: sentence, severity, details.
+def report_features(
+    e: AuditEvidence,
+    code: str,
+    least: Severity,
+    said: str,
+    features: IntArray,
+    details: Mapping[str, float],
+) -> Finding:
+    """Report features that should not be used, with the accuracy without them.
 
-    The severity is an error if the accuracy falls below the interval of that with them.
+    The finding is an error if that accuracy falls below the interval of the accuracy
+    with them; otherwise its severity is `least`.
     """
     without = e.accuracy_without(features)
-    if without is None:
-        return "The effect on the accuracy cannot be measured here.", least, {}
-    honest = e.accuracy["in"]
-    change = without - honest.value
-    said = (
-        f"Without {'it' if features.size == 1 else 'them'} the accuracy is "
-        f"{percent(without)} instead of {percent(honest.value)} ({points(change)})."
-    )
-    lower = without < honest.low if math.isfinite(honest.low) else change < 0
-    return said, "error" if lower else least, {"accuracy_without": without}
+    severity, more = least, {}
+    effect = "The effect on the accuracy cannot be measured here."
+    if without is not None:
+        honest = e.accuracy["in"]
+        change = without - honest.value
+        effect = (
+            f"Without {'it' if features.size == 1 else 'them'} the accuracy is "
+            f"{percent(without)} instead of {percent(honest.value)} ({points(change)})."
+        )
+        more = {"accuracy_without": without}
+        if without < honest.low if math.isfinite(honest.low) else change < 0:
+            severity = "error"
+    found = {**details, **more}
+    return finding(code, severity, f"{said} {effect}", found, features=features)
 
 
 def name_features(data: Table, features: IntArray) -> str:
@@ -74,14 +85,8 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
         f"values of {show(data.feature_names[first.feature])} is {first.formula} of "
         f"class {label} among the samples with that value, test samples included."
     )
-    effect, severity, details = describe_without(e, features, "error")
-    return finding(
-        "VD020",
-        severity,
-        f"{said} {effect}",
-        {"n_features": features.size, "first": first.feature, **details},
-        features=features,
-    )
+    details = {"n_features": features.size, "first": first.feature}
+    return report_features(e, "VD020", "error", said, features, details)
 
 
 # -- VD024 ---------------------------------------------------------------------------
@@ -117,14 +122,8 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
             f"{percent(min(means))} to {percent(max(means))} of the values are "
             f"missing, by class (p = {per_sample:.2g})."
         )
-    effect, severity, details = describe_without(e, features, "warning")
-    return finding(
-        "VD024",
-        severity,
-        f"{said} {effect}",
-        {"pvalue": float(min(pvalues[j], per_sample)), **details},
-        features=features,
-    )
+    details = {"pvalue": float(min(pvalues[j], per_sample))}
+    return report_features(e, "VD024", "warning", said, features, details)
 
 
 def _missing_pvalues(
@@ -191,14 +190,8 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
         f"order, and samples with neighbouring values are of the same class more often "
         f"than by chance (p = {p.min():.1g})."
     )
-    effect, severity, details = describe_without(e, found, "warning")
-    return finding(
-        "VD025",
-        severity,
-        f"{said} {effect}",
-        {"n_features": found.size, "first": int(found[0]), **details},
-        features=found,
-    )
+    details = {"n_features": found.size, "first": int(found[0])}
+    return report_features(e, "VD025", "warning", said, found, details)
 
 
 def find_identifier_features(data: Table) -> IntArray:

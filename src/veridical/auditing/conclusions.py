@@ -103,7 +103,7 @@ def _conclude_preselected(record: Audit) -> Conclusion:
 def _conclude_undecided(
     record: Audit, reported: str, honest: str, beats: bool
 ) -> Conclusion:
-    """Conclude where features were selected by these labels, or known before."""
+    """Conclude where the features may have been known before, or selected here."""
     inside = f"features selected inside the folds give {honest}"
     if not beats:
         inside += f", {_not_better(record)}"

@@ -1,7 +1,7 @@
 """A score taken apart: what part of it is chance, signal, or the way it was measured.
 
-The procedure is run again with one freedom removed at a time. Each part is the score
-before minus the score after its freedom was removed, so that the parts and the chance
+The procedure is run again with one influence removed at a time. Each part is the score
+before minus the score after its influence was removed, so that the parts and the chance
 add up to the reported score; the signal is what remains.
 
 | part       | what is removed                    | the run without it               |
@@ -17,7 +17,7 @@ add up to the reported score; the signal is what remains.
 | order      | neighbours in time on both sides   | folds of consecutive samples     |
 | batch      | the batch or covariates            | labels permuted within batches   |
 
-A freedom is removed only if its check finds something to remove; its part is 0
+An influence is removed only if its check finds something to remove; its part is 0
 otherwise. From "luck" on each run keeps what was removed before. Most checks are about
 classes: for numbers and survival times the parts of near relatives, order and batch
 are 0.
@@ -84,7 +84,7 @@ def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
     """
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
-        parts = _remove_freedoms(e, findings)
+        parts = _remove_influences(e, findings)
     reported = e.score["out" if e.procedure.features is not None else "in"].value
     chance = _mean_interval(e.null["in"].accuracies, e.alpha)
     rest = reported - chance.value - sum(part.value for part in parts)
@@ -94,7 +94,7 @@ def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
     )
 
 
-def _remove_freedoms(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part]:
+def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part]:
     shown = [one for one in findings if one.severity != "note"]
     p, now = e.procedure, _repeat(e, e.procedure)
     overlap = _overlap(e)

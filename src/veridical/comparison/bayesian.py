@@ -87,8 +87,8 @@ def bayesian_correlated_t(
     factor, df = 1 / d.size + ratio, d.size - 1
     assumptions = (
         "A flat prior, normal differences, and the correlation between splits that "
-        f"Nadeau and Bengio assume; differences up to {100 * rope:g} points count as "
-        "none. A side wins with a posterior probability above "
+        f"Nadeau and Bengio assume; differences up to {100 * rope:g} percentage points "
+        "count as equal. A side wins with a posterior probability above "
         f"{100 * (1 - alpha):g} %."
     )
     found = t_test("Bayesian correlated t", d, factor, df, alpha, assumptions)

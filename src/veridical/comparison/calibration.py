@@ -223,7 +223,7 @@ def run_test(
         reach = half / quantile * critical
     found = replace(
         result,
-        name=f"{result.name}, calibrated",
+        name=f"calibrated {result.name}",
         calibrated=True,
         pvalue=math.nan if unknown else null.pvalue(result.statistic),
         df=np.nan,

@@ -892,7 +892,7 @@ def conclude_size(record: Calibration) -> Conclusion:
     size = record.size
     return Conclusion(
         "care" if size.low > size.nominal else "yes",
-        f"{record.test} rejects on {percent(size.rate)} of "
+        f"The {record.test} test rejects on {percent(size.rate)} of "
         f"{count(size.n_simulations, 'data set')} on which neither side is better "
         f"(95 % interval {percent_range(size.low, size.high)}; nominal "
         f"{percent(size.nominal)}).",
@@ -1089,15 +1089,16 @@ def conclude_sensitivity(record: Sensitivity) -> Conclusion:
         for source in record.sources
         if source.truthfulness is not None
     }
-    verdict = f"the true verdict about {a} and {b} on data like these more often"
+    verdict = f"the true verdict about {a} and {b} more often"
     if better == {"in"}:
-        return Conclusion("yes", f"IN reaches {verdict} than OUT.")
+        return Conclusion("yes", f"On data like these IN reaches {verdict} than OUT.")
     if better == {"out"}:
-        return Conclusion("care", f"OUT reaches {verdict} than IN.")
+        return Conclusion("care", f"On data like these OUT reaches {verdict} than IN.")
     if better == {"same"}:
-        said = f"Neither IN nor OUT is shown to reach {verdict}."
+        said = f"On data like these neither IN nor OUT is shown to reach {verdict}."
         return Conclusion("open", said)
     return Conclusion(
         "care",
-        f"Whether IN or OUT reaches {verdict} depends on how strong the features are.",
+        f"Whether IN or OUT reaches {verdict} on data like these depends on how strong "
+        "the features are.",
     )

@@ -191,7 +191,7 @@ class CorrelationRedundancy:
 
 
 def _loaded(X: Any) -> Any:
-    """Return a matrix in memory if it is sparse, or X."""
+    """Load a lazy matrix if it is sparse; return any other X as it is."""
     if is_lazy(X) and X.n_bytes is not None:
         return X.load()
     return X

@@ -686,7 +686,7 @@ class _Relief:
             row[:] = scaled / self.queries[s].sum()
 
     def _sum_narrowed(self, s: int, pairs: NeighbourPairs, sums: FloatArray) -> None:
-        """Sum features whose outliers this set leaves out for this set alone.
+        """Sum features for one set alone, if it leaves their outliers out.
 
         The sums that sets share include pairs with the outliers. Subtracting them
         leaves a rounding error that may be larger than all differences in the set.

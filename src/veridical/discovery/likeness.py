@@ -312,7 +312,7 @@ def find_rate(
     nominal = _NOMINAL[rate]
     close = abs(near[0].look.ratio - look.ratio) <= _NEAR
     sizes = sorted({(row.look.n_samples, row.look.n_features) for row in near})
-    said = ", ".join(f"{n} samples x {p} features" for n, p in sizes)
+    said = ", ".join(f"{n} samples × {p} features" for n, p in sizes)
     return MeasuredRate(
         nominal=nominal,
         rate=float(np.median(errors)),
@@ -329,14 +329,14 @@ def find_rate(
 def write_rate(measured: MeasuredRate, rate: str) -> str:
     """Write a measured rate as a sentence."""
     if rate == "pfer":
-        shown = f"{measured.rate:.2f} ({measured.low:.2f} to {measured.high:.2f})"
+        shown = f"{measured.rate:.2f} (range {measured.low:.2f} to {measured.high:.2f})"
         nominal = f"{measured.nominal:g}"
     else:
         spread = f"{percent(measured.low)} to {percent(measured.high)}"
-        shown = f"{percent(measured.rate)} ({spread})"
+        shown = f"{percent(measured.rate)} (range {spread})"
         nominal = percent(measured.nominal, 0)
     return (
         f"Measured in {measured.n_designs} simulated designs ({measured.design}; at "
         f"least {measured.n_sets} data sets each) at a nominal rate of {nominal}: "
-        f"{shown}."
+        f"the measured rate was {shown}."
     )

@@ -312,7 +312,7 @@ def _answers(name: str, scores: Sequence[Score]) -> bool:
 
 
 def _estimator_of(given: Any) -> Any:
-    """Return the estimator of a pair of estimator and grid, or of a search."""
+    """Return the estimator of a pair (estimator, grid), or the one of a search."""
     if isinstance(given, tuple) and len(given) == 2:
         return given[0]
     return given.estimator if hasattr(given, "param_grid") else given

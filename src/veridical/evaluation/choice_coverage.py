@@ -116,9 +116,10 @@ def say_bias(designs: Sequence[MeasuredChoice], correction: str) -> str:
     ) / sum(one.n_sets for one in designs)
     naive = max(one.naive_bias for one in designs)
     said = (
-        f"In the measured designs nearest to this one, scores corrected in this way "
-        f"were off by {100 * mean:+.1f} points on average ({100 * min(biases):+.1f} to "
-        f"{100 * max(biases):+.1f}), the uncorrected ones by up to {100 * naive:+.1f}."
+        "In the measured designs nearest to this one, scores corrected in this way "
+        f"differed from the true score by {100 * mean:+.1f} points on average (between "
+        f"{100 * min(biases):+.1f} and {100 * max(biases):+.1f} in single designs), "
+        f"and scores without the correction by up to {100 * naive:+.1f} points."
     )
     if correction == "bbc" and mean > 0.01:
         said += " Nested cross-validation is less biased here."

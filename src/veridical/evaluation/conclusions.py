@@ -338,7 +338,7 @@ def conclude_table(record: CalibrationTable) -> Conclusion:
     """Write the measured and the expected error rate, and whether they agree."""
     return Conclusion(
         "yes" if predicts_its_error(record) else "care",
-        f"{record.label} misclassifies {percent(record.error)} of "
+        f"{record.label or 'The classifier'} misclassifies {percent(record.error)} of "
         f"{count(record.n, 'sample')} and expects to misclassify "
         f"{percent(record.expected_error)}.",
     )

@@ -281,10 +281,12 @@ def _retained_values(table: Table, model: Any) -> FloatArray:
 def _believe(
     tables: dict[str, CalibrationTable], differences: Sequence[ScoreDifference]
 ) -> str | None:
-    """Choose the model to believe, the published correction where nothing is better.
+    """Choose the model whose probabilities may be believed; None if there is none.
 
-    It expects its own error rate within chance, and no other model has a log loss that
-    is smaller by more than chance.
+    It is the first of the published correction, the correction with null features and
+    the uncorrected model for which two things hold: its expected error rate differs
+    from the measured one by at most two standard errors, and no other model has a log
+    loss that is smaller by more than two standard errors.
     """
     worse = {one.first for one in differences if one.is_worse}
     worse |= {one.second for one in differences if -one.log_loss > 2 * one.log_loss_se}

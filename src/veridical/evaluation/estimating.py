@@ -711,7 +711,7 @@ def _evaluate(
 
 
 def _hash(table: Table) -> dict[str, str]:
-    """Hash the table, where X is one; estimators of other packages may take more."""
+    """Return the hash of the table; nothing for X of other kinds, such as texts."""
     try:
         # Of a copy, so that features that no one else needs are not kept encoded.
         return {"table sha256": table.replace().sha256()}

@@ -2,17 +2,12 @@
 
     min  ½ aᵀPa − gᵀa   with   0 ≤ a ≤ c,  yᵀa = 0
 
-This is the method of `veridical.kernels.interior.follow`, with its length of steps and
-its centring, for constraints that are bounds of the variables. It is compiled as a
-whole, because most problems of this library are small: with some dozen samples the
-calls of numpy would take up to a hundred times as long as the computation.
+This is a program of `veridical.kernels.interior`, whose variables are the multipliers
+and the bias, the multiplier of ``yᵀa = 0``; its constraints are the bounds.
 
 P is ``Q + E Eᵀ``, where either part may be empty: where the rank of the samples is
 small, their features are in E, and a step costs O(n rank²); otherwise their inner
 products are in Q, and a step costs O(n³).
-
-Loops are written out, because numba compiles them in a third of the time that it takes
-for expressions of arrays.
 
 | symbol | meaning                                                     | shape    |
 |--------|-------------------------------------------------------------|----------|
@@ -25,7 +20,7 @@ for expressions of arrays.
 | s      | distances from the bounds: a, and then c − a                | (2n,)    |
 | z      | multipliers of ``a ≥ 0``, the surplus of a sample over its  | (2n,)    |
 |        | margin, and of ``a ≤ c``, its hinge loss                    |          |
-| w      | weights ``Eᵀa``, and the intercept                          | (m,)     |
+| w      | weights ``Eᵀa``, and the bias                               | (m,)     |
 | theta  | inverse of the curvature that the bounds add                | (n,)     |
 | M      | ``Q + 1/theta``                                             | (n, n)   |
 | N      | T M⁻¹                                                       | (m, n)   |
@@ -33,9 +28,7 @@ for expressions of arrays.
 
 References
 ----------
-.. [1] S. Mehrotra, "On the implementation of a primal-dual interior point method", SIAM
-   Journal on Optimization 2 (1992).
-.. [2] M. C. Ferris & T. S. Munson, "Interior-point methods for massive support vector
+.. [1] M. C. Ferris & T. S. Munson, "Interior-point methods for massive support vector
    machines", SIAM Journal on Optimization 13 (2002).
 """
 
@@ -47,264 +40,166 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.duality import LAST_GAP, MAX_RESIDUAL, MAX_STEPS, ROUGH_GAP
+from veridical.kernels.duality import LAST_GAP, MAX_RESIDUAL, ROUGH_GAP
 from veridical.kernels.interior import (
-    MIN_STEP_SIZE,
-    MIN_VALUE,
-    has_stalled,
-    next_mean,
-    step_inside,
+    certify,
+    divide,
+    factor_newton,
+    factor_upper,
+    follow,
+    measure,
+    multiply,
+    multiply_transposed,
+    multiply_upper,
+    solve_newton,
 )
 
-#: Rows that are factored before others are updated by a product of matrices: as many
-#: as a fast cache holds, and as many as make copies rare.
-_BLOCK, _LARGE_BLOCK = 32, 256
 #: Rank as a share of the samples; from it on, inner products replace features.
 _FULL_RANK = 0.7
 _EMPTY = np.empty((0, 0))
-#: Square root of a pivot that rounding made negative: its variable is not changed.
-_NO_PIVOT = 1e100
 
 
 class Box(NamedTuple):
-    """A problem; see the notation above."""
+    """A problem, and room for its Newton equations; see the notation above.
+
+    M and H are there by their factors.
+    """
 
     Q: FloatArray
     T: FloatArray
     c: FloatArray
     gain: FloatArray
-
-
-class Newton(NamedTuple):
-    """Newton equations at a point; see the notation above.
-
-    M and H are there by their factors; `dual` is the residual of every sample, and
-    `inverse` is 1/s.
-    """
-
-    dual: FloatArray
-    inverse: FloatArray
     theta: FloatArray
     M: FloatArray
     N: FloatArray
     H: FloatArray
 
 
-# -- linear algebra ------------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _factor(H: FloatArray) -> None:
-    """Replace the upper half of a matrix by its Cholesky factor U, ``UᵀU = H``."""
-    m = H.shape[0]
-    for first in range(0, m, _BLOCK):
-        last = min(first + _BLOCK, m)
-        # Subtract what the rows of U above have added to these rows: for the rows of a
-        # large block at once, and then for those of a block.
-        for top, end in (
-            (0, min(first + _LARGE_BLOCK, m) if first % _LARGE_BLOCK == 0 else first),
-            (first - first % _LARGE_BLOCK, last),
-        ):
-            if top == first or end == first:
-                continue
-            above = np.ascontiguousarray(H[top:first, first:])
-            part = np.ascontiguousarray(above[:, : end - first])
-            product = np.dot(part.T, above)
-            for k in range(end - first):
-                row, products = H[first + k, first:], product[k]
-                for i in range(k, row.size):
-                    row[i] -= products[i]
-        for k in range(first, last):
-            root = np.sqrt(H[k, k]) if H[k, k] > 0.0 else _NO_PIVOT
-            row = H[k, k:]
-            for i in range(row.size):
-                row[i] /= root
-            row[0] = root
-            for j in range(k + 1, last):
-                weight, shorter, other = H[k, j], H[k, j:], H[j, j:]
-                for i in range(other.size):
-                    other[i] -= weight * shorter[i]
-
-
-@njit(cache=True, nogil=True)
-def _divide(U: FloatArray, x: FloatArray) -> None:
-    """Replace x by the solution of ``UᵀU x = x``."""
-    m = x.size
-    for k in range(m):
-        x[k] /= U[k, k]
-        value, row, rest = x[k], U[k, k + 1 :], x[k + 1 :]
-        for i in range(rest.size):
-            rest[i] -= value * row[i]
-    for k in range(m - 1, -1, -1):
-        value, row, rest = x[k], U[k, k + 1 :], x[k + 1 :]
-        for i in range(rest.size):
-            value -= row[i] * rest[i]
-        x[k] = value / U[k, k]
-
-
-@njit(cache=True, nogil=True)
-def _multiply(T: FloatArray, w: FloatArray, result: FloatArray) -> None:
-    """Add ``Tᵀ w`` to the result."""
-    for j in range(w.size):
-        weight, row = w[j], T[j]
-        for i in range(result.size):
-            result[i] += weight * row[i]
-
-
-@njit(cache=True, nogil=True)
-def _factor_newton(box: Box, s: FloatArray, z: FloatArray, newton: Newton) -> None:
-    """Write the Newton equations at a point, but for the residuals."""
+@measure.register(Box)
+def _measure(
+    box: Box,
+    x: FloatArray,
+    s: FloatArray,
+    z: FloatArray,
+    dual: FloatArray,
+    primal: FloatArray,
+) -> float:
     m, n = box.T.shape
-    _, inverse, theta, M, N, H = newton
-    for i in range(2 * n):
-        inverse[i] = 1.0 / s[i]
-    upper, upper_z = inverse[n:], z[n:]
+    a, b = x[:n], x[n]
+    w = np.dot(box.T, a)
+    imbalance = w[m - 1]
+    w[m - 1] = b
+    part = dual[:n]
+    if box.Q.size > 0:
+        np.dot(box.Q, a, part)
+    else:
+        part[:] = 0.0
+    for j in range(m):
+        weight, row = w[j], box.T[j]
+        for i in range(n):
+            part[i] += weight * row[i]
+    value = 0.5 * b * imbalance
     for i in range(n):
-        theta[i] = 1.0 / (z[i] * inverse[i] + upper_z[i] * upper[i])
+        value += (0.5 * part[i] - box.gain[i]) * a[i]
+        part[i] -= box.gain[i] + z[i] - z[n + i]
+        primal[i] = a[i] - s[i]
+        primal[n + i] = box.c[i] - a[i] - s[n + i]
+    dual[n] = imbalance
+    return value
+
+
+@certify.register(Box)
+def _certify(box: Box, z: FloatArray) -> float:
+    return 1.0  # a = 0 meets all constraints
+
+
+@factor_newton.register(Box)
+def _factor_newton(box: Box, s: FloatArray, z: FloatArray) -> None:
+    m, n = box.T.shape
+    theta, M, N, H = box.theta, box.M, box.N, box.H
+    for i in range(n):
+        theta[i] = 1.0 / (z[i] / s[i] + z[n + i] / s[n + i])
     if M.size > 0:
         for i in range(n):
             for j in range(i, n):
                 M[i, j] = box.Q[i, j]
             M[i, i] += 1.0 / theta[i]
-        _factor(M)
+        factor_upper(M)
     for j in range(m):
         features, row = box.T[j], N[j]
         for i in range(n):
             row[i] = features[i] if M.size > 0 else features[i] * theta[i]
         if M.size > 0:
-            _divide(M, row)
-    for first in range(0, m, _BLOCK):
-        last = min(first + _BLOCK, m)
-        product = np.dot(N[first:last], box.T[first:].T)
-        for k in range(first, last):
-            row, products = H[k, k:], product[k - first, k - first :]
-            for i in range(row.size):
-                row[i] = products[i]
-            row[0] += 1.0 if k < m - 1 else 0.0
-    _factor(H)
+            divide(M, row)
+    multiply_upper(N, box.T, H)
+    for k in range(m - 1):
+        H[k, k] += 1.0
+    factor_upper(H)
 
 
-# -- the central path ----------------------------------------------------------------
-
-
-@njit(cache=True, nogil=True)
-def _find_direction(
-    newton: Newton,
-    imbalance: float,
-    z: FloatArray,
-    target: FloatArray,
-    ds: FloatArray,
-    dz: FloatArray,
-) -> float:
-    """Solve the Newton equations for ``z Δs + s Δz = target``.
-
-    Writes Δs and Δz; returns the change of the intercept.
-    """
-    m, n = newton.N.shape
-    inverse, dual, da = newton.inverse, newton.dual, ds[:n]
-    upper, upper_target, upper_ds = inverse[n:], target[n:], ds[n:]
+@solve_newton.register(Box)
+def _solve_newton(box: Box, r: FloatArray, dx: FloatArray) -> None:
+    m, n = box.N.shape
+    da = dx[:n]
     for i in range(n):
-        da[i] = target[i] * inverse[i] - upper_target[i] * upper[i] - dual[i]
-    change = np.dot(newton.N, da)
-    change[m - 1] += imbalance
-    _divide(newton.H, change)
-    if newton.M.size > 0:
-        _divide(newton.M, da)
+        da[i] = r[i]
+    change = np.dot(box.N, da)
+    change[m - 1] -= r[n]
+    divide(box.H, change)
+    if box.M.size > 0:
+        divide(box.M, da)
     else:
         for i in range(n):
-            da[i] *= newton.theta[i]
+            da[i] *= box.theta[i]
     for j in range(m):
-        weight, row = change[j], newton.N[j]
+        weight, row = change[j], box.N[j]
         for i in range(n):
             da[i] -= weight * row[i]
-    for i in range(n):
-        upper_ds[i] = -da[i]
-    for i in range(2 * n):
-        dz[i] = (target[i] - z[i] * ds[i]) * inverse[i]
-    return float(change[m - 1])
+    dx[n] = change[m - 1]
 
 
-@njit(cache=True, nogil=True)
-def _measure(
-    box: Box, b: float, s: FloatArray, z: FloatArray, dual: FloatArray
-) -> tuple[float, float, float]:
-    """Compute relative gap, largest residual and imbalance; write the residuals."""
-    m, n = box.T.shape
-    a = s[:n]
-    w = np.dot(box.T, a)
-    imbalance = w[m - 1]
-    w[m - 1] = b
-    if box.Q.size > 0:
-        np.dot(box.Q, a, dual)
-    else:
-        dual[:] = 0.0
-    _multiply(box.T, w, dual)
-    value, gap, residual, top = 0.5 * b * imbalance, 0.0, abs(imbalance), 0.0
-    upper, upper_z = s[n:], z[n:]
+@multiply.register(Box)
+def _multiply(box: Box, x: FloatArray, product: FloatArray) -> None:
+    n = x.size - 1
     for i in range(n):
-        value += (0.5 * dual[i] - box.gain[i]) * a[i]
-        gap += a[i] * z[i] + upper[i] * upper_z[i]
-        dual[i] -= box.gain[i] + z[i] - upper_z[i]
-        residual = max(residual, abs(dual[i]))
-        top = max(top, z[i], upper_z[i])
-    return gap / max(abs(value), 1e-300), residual / top, imbalance
+        product[i] = x[i]
+        product[n + i] = -x[i]
+
+
+@multiply_transposed.register(Box)
+def _multiply_transposed(box: Box, z: FloatArray, product: FloatArray) -> None:
+    n = product.size - 1
+    for i in range(n):
+        product[i] = z[i] - z[n + i]
+    product[n] = 0.0
 
 
 @njit(cache=True, nogil=True)
 def _follow_box(
-    box: Box, longest: float, max_gap: float, max_residual: float
+    Q: FloatArray,
+    T: FloatArray,
+    c: FloatArray,
+    gain: FloatArray,
+    longest: float,
+    max_gap: float,
+    max_residual: float,
 ) -> tuple[FloatArray, FloatArray, bool]:
     """Follow the central path from small multipliers.
 
     Returns s and z of its best point, and whether that is near enough to the optimum.
     `longest` is the squared length of the longest sample.
     """
-    m, n = box.T.shape
-    s, z, best_s, best_z = (
-        np.empty(2 * n),
-        np.ones(2 * n),
-        np.empty(2 * n),
-        np.empty(2 * n),
-    )
+    m, n = T.shape
+    x, s, z = np.zeros(n + 1), np.empty(2 * n), np.ones(2 * n)
     for i in range(n):
-        s[i] = min(0.5 * box.c[i], 1.0 / max(longest, 1e-300))
-        s[n + i] = box.c[i] - s[i]
-    target, ds, dz = np.empty(2 * n), np.empty(2 * n), np.empty(2 * n)
-    newton = Newton(
-        np.empty(n),
-        np.empty(2 * n),
-        np.empty(n),
-        np.empty(box.Q.shape),
-        np.empty((m, n)),
+        x[i] = min(0.5 * c[i], 1.0 / max(longest, 1e-300))
+        s[i], s[n + i] = x[i], c[i] - x[i]
+    box = Box(
+        Q, T, c, gain, np.empty(n), np.empty(Q.shape), np.empty((m, n)),
         np.empty((m, m)),
-    )
-    b, best, best_step = 0.0, np.inf, 0
-    for step in range(MAX_STEPS):
-        gap, residual, imbalance = _measure(box, b, s, z, newton.dual)
-        error = max(gap, residual * max_gap / max_residual)
-        if error < 0.9 * best or step == 0:
-            best, best_step = error, step
-            for i in range(2 * n):
-                best_s[i], best_z[i] = s[i], z[i]
-        stalled = has_stalled(best, step - best_step)
-        if error <= max_gap or stalled or not np.isfinite(error):
-            break
-        _factor_newton(box, s, z, newton)
-        for i in range(2 * n):
-            target[i] = -s[i] * z[i]
-        _find_direction(newton, imbalance, z, target, ds, dz)
-        mean = next_mean(s, z, ds, dz)
-        for i in range(2 * n):
-            target[i] = mean - s[i] * z[i] - ds[i] * dz[i]
-        db = _find_direction(newton, imbalance, z, target, ds, dz)
-        step_size = step_inside(s, z, ds, dz)
-        if not step_size > MIN_STEP_SIZE:
-            break
-        b += step_size * db
-        for i in range(2 * n):
-            s[i] = max(s[i] + step_size * ds[i], MIN_VALUE)
-            z[i] = max(z[i] + step_size * dz[i], MIN_VALUE)
-    return best_s, best_z, best <= max_gap
+    )  # fmt: skip
+    point = follow(box, x, s, z, max_gap, max_residual)
+    return point.s, point.z, point.error <= max_gap
 
 
 # -- problems ------------------------------------------------------------------------
@@ -331,7 +226,7 @@ def solve_box(
         Q, T = _EMPTY, np.ascontiguousarray(np.vstack([Z.T * y, y]))
     gain = np.ones(n) if cost is None else -cost
     longest = float(np.diag(gram).max())
-    s, z, _ = _follow_box(Box(Q, T, c, gain), longest, tolerance, tolerance)
+    s, z, _ = _follow_box(Q, T, c, gain, longest, tolerance, tolerance)
     return s[:n], z[:n], z[n:]
 
 
@@ -352,8 +247,9 @@ def fit_hinge(X: FloatArray, s: FloatArray, C: float) -> tuple[FloatArray, float
     T, mean, longest = _center_and_sign(X, s)
     signed = T[:d]
     Q, rows = (signed.T @ signed, T[d:]) if _is_full(n, d) else (_EMPTY, T)
-    box = Box(Q, rows, np.full(n, C), np.ones(n))
-    bounds, _, found = _follow_box(box, longest, LAST_GAP, MAX_RESIDUAL)
+    bounds, _, found = _follow_box(
+        Q, rows, np.full(n, C), np.ones(n), longest, LAST_GAP, MAX_RESIDUAL
+    )
     w = signed @ bounds[:n]
     return w, _find_intercept(s * (w @ signed), s) - float(mean @ w), found
 

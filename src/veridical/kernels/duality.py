@@ -57,8 +57,6 @@ LAST_GAP = 1e-11
 FINE_GAP = 1e-10
 #: Relative duality gap; above it a solution is rejected where there is another solver.
 GOOD_GAP = 1e-9
-#: Gap as a share of 1 + objective; a barrier method ends below it.
-BARRIER_GAP = 1e-8
 #: Relative duality gap of an interior point; above it the active set is not yet known.
 ROUGH_GAP = 1e-7
 #: Relative duality gap; above it the problem may be infeasible, and users are warned.
@@ -95,6 +93,17 @@ SLACK_ROUNDING = 1e-9
 #: Share of a pivot that is left in an update of an inverse; where less is left, the
 #: equations are nearly singular, and the update is given up.
 LEAST_PIVOT = 1e-7
+#: Certificate of an interior point; below it multipliers prove that weights would have
+#: to be longer than its inverse: the program is infeasible.
+INFEASIBLE = 1e-9
+#: Share of the largest diagonal entry that is added to a matrix where multipliers are
+#: balanced, so that rounding does not make it singular.
+RIDGE = 1e-15
+#: Step size; a smaller one of an interior point makes no progress.
+MIN_STEP_SIZE = 1e-12
+#: Least value of slacks and multipliers of an interior point; smaller ones are raised
+#: to it, so that no division by zero occurs.
+MIN_VALUE = 1e-60
 #: Least slack as a share of the largest; below it weights do not count as a lift.
 _MIN_LIFT = 1e-6
 #: Relative difference of sums; a smaller one is rounding.

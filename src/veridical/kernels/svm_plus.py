@@ -64,10 +64,9 @@ from veridical.kernels.duality import (
     relative_gap,
     shrink_to_balance,
 )
-from veridical.kernels.interior import (
+from veridical.kernels.interior import center, factor
+from veridical.kernels.margins import (
     HingePoint,
-    center,
-    factor,
     solve_hinge_margins,
     solve_squared_margins,
 )

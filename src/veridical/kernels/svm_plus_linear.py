@@ -65,7 +65,7 @@ from veridical.kernels.duality import (
     relative_gap,
     shrink_to_balance,
 )
-from veridical.kernels.interior import (
+from veridical.kernels.margins import (
     HingePoint,
     solve_hinge_margins,
     solve_squared_margins,

@@ -177,7 +177,7 @@ class JointLogProbabilities:
         places : int array of shape (m, n_categorical)
             The place of each sample's category among them.
         ends : int array of shape (e,)
-            How many of the features count.
+            Numbers of leading features to predict from.
         """
         q = places.shape[1]
         if not q:

@@ -257,7 +257,7 @@ class Patterns:
         )
 
     def predictive_tables(self, alphas: FloatArray) -> PatternTables:
-        """Compute all that predictions need for these α."""
+        """Compute the tables from which classes are predicted, for these α."""
         logs, mean = self._table(alphas)
         return PatternTables(self, self._components(logs), alphas, mean)
 
@@ -432,7 +432,7 @@ class ValueTables:
         return self.discarded.components(alphas, self.ties, null=self.null)
 
     def predictive_tables(self, alphas: FloatArray) -> CategoryTables:
-        """Compute all that predictions need for these α."""
+        """Compute the tables from which classes are predicted, for these α."""
         logs, mean = value_table(alphas, self.sizes, self.tables, self.n_threads)
         return CategoryTables(self, self._components(logs), alphas, mean)
 
@@ -756,7 +756,7 @@ class RetainedFeatures:
         return Components.joined([block.adjustment(alphas) for block in self.blocks])
 
     def predictive_tables(self, alphas: FloatArray) -> RetainedTables:
-        """Compute all that predictions need for these α."""
+        """Compute the tables from which classes are predicted, for these α."""
         tables = tuple(block.predictive_tables(alphas) for block in self.blocks)
         return RetainedTables(self, tables)
 

@@ -41,7 +41,8 @@ from veridical._core.sklearn_private import importances_of
 from veridical._core.text import listed, show
 from veridical._core.weights import read_weights
 from veridical.kernels.duality import POOR_GAP, InfeasibleError
-from veridical.kernels.interior import LogisticPoint, center, factor, solve_logistic
+from veridical.kernels.interior import center, factor
+from veridical.kernels.margins import LogisticPoint, solve_logistic
 from veridical.kernels.statistics import between_classes, f_ratio
 from veridical.kernels.svm_plus import (
     PrivilegedGram,

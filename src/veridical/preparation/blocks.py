@@ -396,7 +396,8 @@ def _take_out(
         left = [j for j in range(X.shape[1]) if j not in gone]
         if not left:
             raise InputError(
-                "All columns of X are batch or covariates; pass its features too."
+                "All columns of X are batch or covariates; add the columns of the "
+                "features."
             )
         X = take(X, left, axis=1)
         if isinstance(X, np.ndarray) and X.dtype == object:

@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 from veridical._core.advice import for_users
 from veridical._core.arrays import BoolArray, FloatArray
 from veridical._core.errors import InputError
+from veridical._core.targets import number_labels
 from veridical._core.text import listed, show
 from veridical.preparation.columns import (
     BesideFeatures,
@@ -218,7 +219,7 @@ class ComBat(BesideFeatures):
             self.gamma_: FloatArray = np.empty((0, values.shape[1]))
             self.delta_: FloatArray = np.empty((0, values.shape[1]))
             return self
-        codes, self.batches_ = _number_batches(read_batches(parts.sides["batch"]))
+        codes, self.batches_ = number_labels(read_batches(parts.sides["batch"]))
         sizes = np.bincount(codes)
         self._check_sizes(sizes)
         indicators = (codes[:, None] == np.arange(sizes.size)).astype(np.float64)
@@ -409,18 +410,6 @@ class ComBat(BesideFeatures):
         if not self.mean_only:
             delta[varies] = d
         return gamma, delta
-
-
-def _number_batches(batches: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    codes, labels = pd.factorize(batches)
-    found = np.asarray(labels)
-    try:
-        order = np.argsort(found, kind="stable")
-    except TypeError:  # text beside numbers
-        order = np.argsort([str(label) for label in found], kind="stable")
-    place = np.empty(order.size, dtype=np.intp)
-    place[order] = np.arange(order.size)
-    return place[codes], found[order]
 
 
 def _moments(standard: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:

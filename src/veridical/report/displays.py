@@ -182,7 +182,7 @@ class FigureDisplay:
         """
         if ax is None:
             self.figure_ = plt.figure(layout="constrained")
-            self.axes_ = renderer.fill(self.figure_, self.figure, **kwargs)
+            self.axes_ = renderer.draw_figure(self.figure_, self.figure, **kwargs)
         else:
             self.axes_ = [renderer.draw_into(ax, self.figure, **kwargs)]
             self.figure_ = ax.figure

@@ -25,7 +25,7 @@ from veridical._core.numbers import (
     points_range,
     pvalue,
 )
-from veridical._core.records import Curve, Interval, Side, write_setting
+from veridical._core.records import SIDES, Curve, Interval, Side, write_setting
 from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
@@ -77,10 +77,10 @@ class Mark:
 
     def words(self, unit: ValueUnit = "percent") -> str:
         """Write the mark as text."""
-        said = f"{self.label}: {score(self.value, unit)}"
+        said = f"{self.label}: {write_score(self.value, unit)}"
         if self.bounds:
             low, high, _ = self.bounds[0]
-            said += f" ({score_range(low, high, unit)})"
+            said += f" ({write_score_range(low, high, unit)})"
         return f"{said}, {self.note}" if self.note else said
 
 
@@ -351,11 +351,14 @@ class Figure:
         return cls((Panel(picture),), caption, **more)
 
     @classmethod
-    def from_curves(cls, picture: Curves, *sides: Side | None) -> Figure:
-        """Make a figure of curves, with their title above and a key to them."""
-        key = (
-            (one.label, sides[i % len(sides)]) for i, one in enumerate(picture.curves)
-        )
+    def from_curves(cls, picture: Curves) -> Figure:
+        """Make a figure of curves, with their title above and a key to them.
+
+        Renderers draw the curves in the looks of the key: those of the two sides, a
+        third one, and again from the first.
+        """
+        looks: tuple[Side | None, ...] = (*SIDES, None)
+        key = ((one.label, looks[i % 3]) for i, one in enumerate(picture.curves))
         return cls.from_picture(
             picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
         )
@@ -625,7 +628,6 @@ _SETTINGS = {
     "alpha": "Significance level",
     "cross-validation": "How samples were split",
     "scoring": "Scores",
-    "methods": "IN, OUT or TRUTH",
     "calibration pairs": "Pairs of data sets for the calibration",
     "own features of selectors": "Features that the selectors were made for",
     "truth": "TRUTH",
@@ -638,12 +640,12 @@ _SETTINGS = {
 MAJORITY = "majority class"
 
 
-def score(value: float | None, unit: ValueUnit = "percent") -> str:
+def write_score(value: float | None, unit: ValueUnit = "percent") -> str:
     """Write a share as a percentage, any other score as a number.
 
     Examples
     --------
-    >>> score(0.8125), score(0.8125, "number")
+    >>> write_score(0.8125), write_score(0.8125, "number")
     ('81.2 %', '0.812')
     """
     if unit == "percent" or value is None:
@@ -651,13 +653,13 @@ def score(value: float | None, unit: ValueUnit = "percent") -> str:
     return write_number(value)
 
 
-def score_range(
+def write_score_range(
     low: float | None, high: float | None, unit: ValueUnit = "percent"
 ) -> str:
     """Write an interval of shares in percent, of other scores in numbers."""
     if unit == "percent" or low is None or high is None:
         return percent_range(low, high)
-    return f"{score(low, unit)} to {score(high, unit)}"
+    return f"{write_score(low, unit)} to {write_score(high, unit)}"
 
 
 def bare_pvalue(value: float | None) -> str:

@@ -36,7 +36,7 @@ from veridical.report.view import (
     ValueUnit,
     View,
     Waterfall,
-    score,
+    write_score,
 )
 
 #: The two sides are told apart by colour, and by disc and ring.
@@ -105,7 +105,7 @@ def plot(picture: Any, ax: Any = None, title: str = "", **kwargs: Any) -> Any:
     return ax
 
 
-def fill(figure: Any, block: Figure, **kwargs: Any) -> list[Axes]:
+def draw_figure(figure: Any, block: Figure, **kwargs: Any) -> list[Axes]:
     """Draw all panels of a figure of a view, one below the other.
 
     Parameters
@@ -167,7 +167,7 @@ def figures(view: View, **kwargs: Any) -> list[MatplotlibFigure]:
     drawn = []
     for block in view.figures:
         figure = MatplotlibFigure(layout="constrained")
-        fill(figure, block, **kwargs)
+        draw_figure(figure, block, **kwargs)
         drawn.append(figure)
     return drawn
 
@@ -282,7 +282,7 @@ def _levels(ax: Axes, levels: Sequence[Level], unit: ValueUnit = "percent") -> N
         )
         right = i % 2 == 0
         ax.annotate(
-            f"{level.name} {score(level.value, unit)}",
+            f"{level.name} {write_score(level.value, unit)}",
             (level.value, 1.0),
             xycoords=("data", "axes fraction"),
             xytext=(2 if right else -2, 3),

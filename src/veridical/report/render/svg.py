@@ -54,8 +54,8 @@ from veridical.report.view import (
     Share,
     ValueUnit,
     Waterfall,
-    score,
-    score_range,
+    write_score,
+    write_score_range,
 )
 
 LEFT, RIGHT = 2.5, 97.5  # edges of the plot, in per cent of the width
@@ -170,13 +170,13 @@ def _row(
     svg: ET.Element, mark: Mark, scale: AxisScale, y: float, unit: ValueUnit
 ) -> None:
     group = _group(svg, f"vd-mean vd-{mark.side}")
-    label = f"{shortened(mark.label, LONGEST_ROW)} {score(mark.value, unit)}"
+    label = f"{shortened(mark.label, LONGEST_ROW)} {write_score(mark.value, unit)}"
     _text(group, LEFT, y - 6, label, "start")
     y += MEAN_ROW / 2 - 3
     for i, bounds in enumerate(mark.bounds):
         words = mark.words(unit)
         if bounds.kind:
-            words = f"{bounds.kind}: {score_range(bounds.low, bounds.high, unit)}"
+            words = f"{bounds.kind}: {write_score_range(bounds.low, bounds.high, unit)}"
         row = _group(group, "vd-more" if i else "vd-usual", words)
         _whiskers(row, scale.x(bounds.low), scale.x(bounds.high), y + MORE_ROW * i)
     point = _group(group, "", mark.words(unit))
@@ -251,8 +251,8 @@ def _links(
     for pair, a, b in zip(picture.pairs, *dots, strict=True):
         gap = pair.a - pair.b if picture.greater_is_better else pair.b - pair.a
         better = "a" if gap > 0 else "b" if gap < 0 else "tie"
-        words = f"{pair.label}: {labels[0]} {score(pair.a, picture.unit)}, "
-        words += f"{labels[1]} {score(pair.b, picture.unit)}"
+        words = f"{pair.label}: {labels[0]} {write_score(pair.a, picture.unit)}, "
+        words += f"{labels[1]} {write_score(pair.b, picture.unit)}"
         link = _group(group, f"vd-link vd-{better}", words)
         start = (a.x, lanes[0] - spacing * a.level)
         end = (b.x, lanes[1] + spacing * b.level)
@@ -272,15 +272,17 @@ def _mean(
     """Draw a mean with its interval and a label above or below it."""
     group = _group(svg, f"vd-mean vd-{mark.side}")
     name = shortened(mark.label, LONGEST_LABEL)
-    words = f"{name}, mean {score(mark.value, unit)}"
+    words = f"{name}, mean {write_score(mark.value, unit)}"
     if mark.bounds:
         low, high, _ = mark.bounds[0]
-        words += f" ({score_range(low, high, unit)})"
+        words += f" ({write_score_range(low, high, unit)})"
         _whiskers(group, scale.x(low), scale.x(high), y)
     _title(group, f"{words}, {mark.note}" if mark.note else words)
     x = scale.x(mark.value)
     _dot(group, mark.side, x, y, 6)
-    _text(group, x, y + shift, f"{name} {score(mark.value, unit)}", _anchor(x, room))
+    _text(
+        group, x, y + shift, f"{name} {write_score(mark.value, unit)}", _anchor(x, room)
+    )
 
 
 # -- a value above a distribution ------------------------------------------------------
@@ -309,7 +311,7 @@ def _distribution(picture: Distribution, scale: AxisScale) -> ET.Element:
             dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
             _title(
                 ET.SubElement(group, "circle", dot),
-                f"{picture.what}: {score(value, picture.unit)}",
+                f"{picture.what}: {write_score(value, picture.unit)}",
             )
     _mean(svg, picture.mark, scale, top - 8, -13, 12, picture.unit)
     return svg
@@ -769,7 +771,10 @@ def _levels(
         level, x = levels[i], places[i]
         kind = "vd-level vd-level-solid" if level.solid else "vd-level"
         group = _group(svg, kind)
-        words, y = f"{level.name} {score(level.value, unit)}", LEVEL_ROW * row + 10
+        words, y = (
+            f"{level.name} {write_score(level.value, unit)}",
+            LEVEL_ROW * row + 10,
+        )
         if scale.shows(level.value):
             _line(group, x, y - 8, x, LEVEL_ROW * len(levels))
             for start, end in spans:

@@ -36,7 +36,7 @@ class TextTable:
 
         rows = self.rows.flat(narrow=True)
         shown = rows.rows[:MOST_ROWS]
-        widths, gap = fit(rows, options.max_width)
+        widths, gap = fit_widths(rows, options.max_width)
         if self.title:
             yield Text(rows.caption)
         table = Table(
@@ -58,7 +58,7 @@ class TextTable:
         yield table
 
 
-def fit(rows: Rows, room: int) -> tuple[list[int], int]:
+def fit_widths(rows: Rows, room: int) -> tuple[list[int], int]:
     """Find the widths of the columns and of the gaps between them.
 
     Where a table is too wide, what matters least is folded first: headers between their

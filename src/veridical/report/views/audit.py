@@ -477,7 +477,7 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
     )  # fmt: skip
     caption = (
         f"The reported {info.label} as a sum. The procedure was run again with one "
-        "freedom removed at a time; the signal is what remains. A part that is not "
+        "influence removed at a time; the signal is what remains. A part that is not "
         f"shown had nothing to remove. In brackets: {sure}; how often these intervals "
         "cover has not been measured."
     )
@@ -545,7 +545,7 @@ def _table(s: AuditSummary) -> Rows:
         rows.append((row, lane["protocol"]))
     what = capitalized(scoring.label)
     caption = f"{what} on the true labels and on labels in random order"
-    heads = f"Protocol!~ | {what}#* | {confidence(1 - s['alpha'])}# | "
+    heads = f"Method!~ | {what}#* | {confidence(1 - s['alpha'])}# | "
     heads += "Random labels, mean# | Random labels, central 95 %# | p-value#"
     return table(caption, heads, rows)
 

@@ -293,10 +293,7 @@ def show(record: Choice) -> View:
     ]
     drawn = _curve(record)
     if drawn is not None:
-        front: list[Block] = [
-            Figure.from_curves(drawn, "a", "b", None),
-            _front(s, record),
-        ]
+        front: list[Block] = [Figure.from_curves(drawn), _front(s, record)]
         sections.append(Section(f"{what} by number of features", tuple(front)))
     sections.append(Section("Is the choice itself stable?", (_wins(s),)))
     if s["features"]:
@@ -566,11 +563,13 @@ def _say_signature(s: ChoiceSummary) -> str:
         else "more than one standard error worse: the stand-ins do not carry the same "
         "information."
     )
+    before, after = info.write(s["naive_score"]), info.write(signature["score"])
+    instead = f"{after} as before"
+    if after != before:
+        instead = f"{after} instead of {before}"
     return (
         f"With {count(signature['n_replaced'], 'selected feature')} replaced by "
-        f"stand-ins inside the folds, the {info.label} is "
-        f"{info.write(signature['score'])} instead of {info.write(s['naive_score'])}, "
-        f"{end}"
+        f"stand-ins inside the folds, the {info.label} is {instead}, {end}"
     )
 
 

@@ -970,9 +970,7 @@ def compared(s: Any, by: str) -> tuple[Fact, ...]:
 def origin(s: Any) -> list[Fact]:
     """Say for the provenance how many features were selected, and the estimators."""
     facts = [Fact("Features selected", f"{s['n_features_to_select']} by each selector")]
-    if "estimator" not in s["settings"]:
-        facts.append(Fact("Estimator", ", ".join(map(name_of, s["estimators"]))))
-    return facts
+    return [*facts, Fact("Estimator", ", ".join(map(name_of, s["estimators"])))]
 
 
 def _claim(words: ManyWords) -> Section:
@@ -1102,7 +1100,7 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
             rows.append(((*first, *row), m["method"]))
     heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
     heads += f"Standard deviation{_pts(s)}# | n#"
-    notes = [f"{' and '.join(labels)}: {text}." for text, labels in alike.items()]
+    notes = [f"{listing(labels)}: {text}." for text, labels in alike.items()]
     cut = f"{_cut(s)}{_averaged(s)}"
     caption = f"Mean {s['scoring']['label']} of each selector under each method"
     return table(caption, heads, rows), Notes((*notes, cut))
@@ -1230,7 +1228,7 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
             f"{method.upper()} {gap_written(s, value, signed=False)}"
             for method, value in s["bias_imbalance"].items()
         )
-        note = "Bias imbalance, how unequally a method treats the two selectors, "
+        note = "Bias imbalance, the difference between the biases of the two selectors "
         note += f"measured against {s['bias_reference']}: {listed}."
         blocks.append(Text(note, "note"))
     return tuple(blocks)
@@ -1241,7 +1239,7 @@ def _on_optimism(s: Compared) -> list[Block]:
     if s["independent_repeats"]:
         return []
     said = say_coverage(covered(s["optimism_coverage"]))
-    return [Text(f"Intervals of the optimism: {said}", "note")]
+    return [Text(f"Intervals of the optimism: {said[:1].lower()}{said[1:]}", "note")]
 
 
 def _pair_features(s: Summary) -> tuple[Block, ...]:

@@ -61,7 +61,7 @@ CLAIMS = {
 }
 METHOD_NAMES = {
     "permutation": "permutation of the outcome",
-    "dcrt": "distilled conditional randomization test",
+    "dcrt": "the distilled conditional randomization test",
     "knockoffs": "Gaussian knockoffs, e-values averaged over draws",
     "pairs": "complementary pairs of half samples",
     "decoys": "half samples, with permuted copies as decoys",
@@ -362,7 +362,7 @@ def _paths(s: DiscoveriesSummary) -> Figure:
         band,
         ribbon=True,
     )
-    return Figure.from_curves(picture.described(), "a", "b", None)
+    return Figure.from_curves(picture.described())
 
 
 def _table(s: DiscoveriesSummary) -> Rows:

@@ -74,11 +74,11 @@ from veridical.report.view import (
     provenance,
     read_info,
     said_data,
-    score,
-    score_range,
     sentence,
     table,
     view,
+    write_score,
+    write_score_range,
 )
 from veridical.report.views.predictions import (
     CurvesSummary,
@@ -154,7 +154,7 @@ DETAILS = {
     "outside": "outside the bootstrap samples",
     "outside_by_sample": "outside the bootstrap samples, averaged by sample",
     "no_information_rate": "error rate without information",
-    "cut_in_part": ".632+ where only its difference from .632 is cut",
+    "cut_in_part": ".632+ if the error is cut only in its difference from .632",
     "overfitting_rate": "rate of overfitting",
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
@@ -377,7 +377,7 @@ def _evidence(record: Estimates) -> list[str]:
     values = [e.value for e in record.estimates]
     if len(values) > 1:
         spread = f"The estimates of the {len(values)} methods range from "
-        spread += score_range(min(values), max(values), unit)
+        spread += write_score_range(min(values), max(values), unit)
         if record.data is not None and lead.scoring.is_accuracy:
             share = percent(record.data.majority_share)
             spread += "; always predicting the most frequent class is correct for "
@@ -523,9 +523,7 @@ def _curves(record: Estimates) -> tuple[Block, ...]:
                 one.curves,
                 ribbon=True,
                 from_zero=False,
-            ).described(),
-            "a",
-            "b",
+            ).described()
         )
         for one in first.curves
     )
@@ -565,17 +563,20 @@ def _figure(s: EstimatesSummary) -> Figure:
         for e in s["estimates"]
     )
     said = [
-        f"{shortened(e['method'])} {score(e['value'], unit)}"
+        f"{shortened(e['method'])} {write_score(e['value'], unit)}"
         + "".join(
-            f", {score_range(b['low'], b['high'], unit)}" for b in e["intervals"][:1]
+            f", {write_score_range(b['low'], b['high'], unit)}"
+            for b in e["intervals"][:1]
         )
         for e in s["estimates"]
     ]
     levels: tuple[Level, ...] = chance_level(scoring) if against else ()
     if truth is not None:
         levels += (Level("truth", truth["value"], solid=True),)
-        said.append(f"the truth is {score(truth['value'], unit)}")
-    said += [f"{level.name} {score(level.value, unit)}" for level in levels[:against]]
+        said.append(f"the truth is {write_score(truth['value'], unit)}")
+    said += [
+        f"{level.name} {write_score(level.value, unit)}" for level in levels[:against]
+    ]
     what = "Share of new samples classified correctly"
     caption = (
         f"{what if scoring.is_accuracy else f'The {metric} on new samples'}, as each "
@@ -637,11 +638,11 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     def spread(value: float | None, signed: bool) -> str:
         if unit == "percent":
             return points(value, signed=signed, unit=False)
-        return score(value, unit)
+        return write_score(value, unit)
 
     first = [
         TableCell(e["method"], span=n),
-        TableCell(score(e["value"], unit), True, span=n),
+        TableCell(write_score(e["value"], unit), True, span=n),
     ]
     if s["truth"] is not None:
         first.append(TableCell(spread(e["off"], True), span=n))
@@ -652,7 +653,7 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     )
     bounds = [
         (
-            score_range(b["low"], b["high"], unit),
+            write_score_range(b["low"], b["high"], unit),
             *interval_cells(b["kind"], b["coverage"]),
         )
         for b in e["intervals"]
@@ -676,7 +677,7 @@ def _details(s: EstimatesSummary) -> list[Rows]:
 
 
 def _detail(key: str, value: float, unit: ValueUnit) -> str:
-    return number(value, 3) if key in NOT_SCORES else score(value, unit)
+    return number(value, 3) if key in NOT_SCORES else write_score(value, unit)
 
 
 def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
@@ -696,8 +697,8 @@ def _remarks(s: EstimatesSummary) -> list[str]:
     return [
         *_about(s["words"]["intervals"]),
         "Measured coverage: share of data sets with a known truth on which the 95 % "
-        "interval of that kind covered the truth. 95 % is right; with less the "
-        "intervals are too narrow, with more too wide.",
+        "interval of that kind covered the truth. It should be 95 %; if it is smaller, "
+        "the intervals are too narrow, and if it is larger, too wide.",
         "Splits share samples, so their standard deviation is not the standard error "
         "of the estimate.",
     ]

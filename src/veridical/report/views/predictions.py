@@ -106,7 +106,7 @@ def _drawn(
         (Curve(f"class {s['positive']}", tuple(range(len(points))), points),),
         ribbon=True,
     )
-    return Figure.from_curves(picture.described(), "a")
+    return Figure.from_curves(picture.described())
 
 
 def _roc(s: CurvesSummary) -> Figure:

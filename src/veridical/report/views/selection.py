@@ -363,7 +363,7 @@ def show(record: Selection) -> View:
     sections += prediction_section(s["class_predictions"])
     drawn = curves(record)
     if drawn:
-        blocks: list[Block] = [Figure.from_curves(one, "a") for one in drawn]
+        blocks: list[Block] = [Figure.from_curves(one) for one in drawn]
         if len(s["sizes"]) > 1:
             blocks.append(_sizes(s))
         sections.append(Section(f"{what} by number of features", tuple(blocks)))

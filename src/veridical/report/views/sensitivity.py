@@ -9,7 +9,6 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent, pvalue
 from veridical._core.records import SIDES, Interval, Setting, Side
-from veridical._core.text import listing
 from veridical.comparison.records import Comparison, Sensitivity, Winner
 from veridical.report.plain import (
     DataInfo,
@@ -161,7 +160,7 @@ def _evidence(sources: list[SourceSummary]) -> str:
         for source in sources
     ]
     n_sets = count(sources[0]["n_sets"], "data set")
-    return f"Right verdicts, of {n_sets} from each source: {listing(said)}."
+    return f"Right verdicts, of {n_sets} from each source: {'; '.join(said)}."
 
 
 # -- the view --------------------------------------------------------------------------
@@ -176,9 +175,9 @@ def show(record: Sensitivity) -> View:
     test = s["settings"].get("test", "")
     note = (
         "The true verdict is that of a paired t-test over the data sets, each with a "
-        f"test set of its own. IN and OUT test the folds of each data set ({test}). "
-        "The p-value is that of the exact one-tailed binomial test on the data sets "
-        "where only IN or only OUT was right, significant below "
+        "test set of its own. IN and OUT test the folds of each data set "
+        f"({test} test). The p-value is that of the exact one-tailed binomial test on "
+        "the data sets where only IN or only OUT was right, significant below "
         f"{s['alpha'] / 2:g}."
     )
     caption = (

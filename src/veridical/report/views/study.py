@@ -10,7 +10,7 @@ from typing import Any, Literal
 from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration
-from veridical._core.records import SIDES, Curve, Setting
+from veridical._core.records import Curve, Setting
 from veridical.experiments.findings import Picture, StudyReport
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
@@ -253,7 +253,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            blocks.append(Figure.from_curves(curves(picture), *SIDES, None))
+            blocks.append(Figure.from_curves(curves(picture)))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections

@@ -29,10 +29,10 @@ from veridical.report.view import (
     bounded,
     brief,
     confidence,
-    score,
-    score_range,
     table,
     view,
+    write_score,
+    write_score_range,
 )
 from veridical.report.views.comparison import assumed, ranks_of
 
@@ -152,9 +152,9 @@ def show_test(record: TestResult) -> View:
     rows = [
         (
             label,
-            score(test["mean_difference"], "number"),
-            score_range(test["low"], test["high"], "number"),
-            score(test["statistic"], "number"),
+            write_score(test["mean_difference"], "number"),
+            write_score_range(test["low"], test["high"], "number"),
+            write_score(test["statistic"], "number"),
             bare_pvalue(test["pvalue"]),
             names[test["winner"]],
         )
@@ -202,7 +202,7 @@ def show_ranks(record: Friedman) -> View:
     splits, n = count(s["n"], "split"), count(len(names), "selector")
     figures = table(
         f"Mean ranks over {splits}, 1 is best; Iman and Davenport's F "
-        f"= {score(s['statistic'], 'number')}, {pvalue(s['pvalue'])}, Nemenyi's "
+        f"= {write_score(s['statistic'], 'number')}, {pvalue(s['pvalue'])}, Nemenyi's "
         f"critical difference {critical}.",
         "Selector! | Mean rank#*",
         [(name, f"{r:.2f}") for name, r in zip(names, s["mean_ranks"], strict=True)],
