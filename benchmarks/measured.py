@@ -55,13 +55,21 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.batches",
         ("docs/questions/hospitals-differ.md", "docs/findings/VD013.md"),
     ),
+    "benchmarks/truth/calibrated.csv": (
+        "python -m benchmarks.truth.calibrated",
+        ("docs/which-test.md",),
+    ),
     "benchmarks/truth/discoveries_noise.csv": (
-        "python -m benchmarks.truth.discoveries",
+        "python -m benchmarks.truth.discoveries --noise 500",
         ("docs/questions/which-features-may-i-claim.md",),
     ),
     "benchmarks/truth/discoveries_power.csv": (
-        "python -m benchmarks.truth.discoveries --peers 8",
+        "python -m benchmarks.truth.discoveries --peers 12",
         ("docs/questions/which-features-may-i-claim.md",),
+    ),
+    "benchmarks/truth/factors.csv": (
+        "python -m benchmarks.truth.factors",
+        ("docs/which-test.md",),
     ),
     "benchmarks/truth/findings.csv": (
         "python -m benchmarks.truth.findings",

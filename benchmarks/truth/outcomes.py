@@ -98,6 +98,12 @@ def designs() -> list[Design]:
     for n in (80, 240):
         found.append(Design("concordance", n, censored=0.3, n_folds=5, group_size=4))
         found.append(Design("concordance", n, censored=0.3, n_folds=5, n_repeats=5))
+    for n, m, effect in ((60, 2, 0.5), (400, 10, 0.5), (160, 4, 0.0)):
+        for folds in (5, 10):
+            found.append(Design("r2", n, effect=effect, group_size=m, n_folds=folds))
+    for n, m, censored in ((160, 4, 0.3), (240, 4, 0.5), (300, 10, 0.3)):
+        one = Design("concordance", n, censored=censored, group_size=m, n_folds=10)
+        found.append(one)
     return found
 
 

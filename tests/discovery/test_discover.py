@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +12,7 @@ from veridical.discovery import Discoveries
 from veridical.discovery.likeness import look_at, rate_table
 from veridical.discovery.records import MeasuredRate
 from veridical.discovery.stable import decoy_qvalues
+from veridical.report.plain import to_json
 
 
 def signal(n=80, p=60, k=5, effect=1.5, seed=0):
@@ -374,3 +376,134 @@ def test_what_is_exchanged_is_said():
     )
     found = discover(X, y, n_permutations=19, n_pairs=0)
     assert found.notes[0] == "Outcomes are exchanged between all samples."
+
+
+def test_features_that_do_not_vary_within_groups_are_named():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(10), 6)
+    X, y = rng.normal(size=(60, 5)), rng.normal(size=60)
+    X[:, 1], X[:, 4] = groups, groups % 2
+    found = discover(X, y, groups=groups, random_state=0, n_pairs=0)
+    assert found.tested == (
+        "Tested for each feature: within groups, the feature and the outcome are "
+        "independent."
+    )
+    assert any("2 features do not vary within groups" in note for note in found.notes)
+    assert (found.pvalue[[1, 4]] == 1).all()
+    whole = discover(X, y, random_state=0, n_pairs=0)
+    assert "within groups" not in " ".join([whole.tested, *whole.notes])
+
+
+def test_outcomes_of_whole_groups_are_tested_between_groups():
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(12), 4)
+    found = discover(
+        rng.normal(size=(48, 5)), groups % 2, groups=groups, random_state=0, n_pairs=0
+    )
+    assert "within groups" not in found.tested
+    assert not any("do not vary" in note for note in found.notes)
+
+
+def test_strata_say_where_the_hypothesis_is_tested():
+    rng = np.random.default_rng(0)
+    X, y, strata = rng.normal(size=(40, 4)), np.resize([0, 1], 40), np.arange(40) // 20
+    found = discover(X, y, strata=strata, random_state=0, n_pairs=0)
+    assert ": inside strata, the feature" in found.tested
+    for claim in ("conditional", "stable"):
+        with pytest.raises(InputError, match="leave strata out"):
+            discover(X, y, strata=strata, claim=claim)
+
+
+def test_what_relieff_claims_is_what_it_tested():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0, 1], 30)
+    X = rng.normal(size=(60, 5))
+    X[:, 2] += 2 * y
+    found = discover(X, y, selector="relieff", random_state=0, n_pairs=0)
+    says = "x2.* depends? on the outcome or on other features, at"
+    assert re.search(says, found.conclusion.sentence)
+    assert "values of the feature" in to_json(found)["words"]["evidence"]
+
+
+def test_some_categorical_features_are_warned_of():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(40, 5)), columns=list("abcde"))
+    X["a"] = pd.Categorical(np.resize(["u", "v", "w"], 40))
+    y = np.resize([0, 1], 40)
+    found = discover(X, y, claim="conditional", random_state=0, n_pairs=0)
+    assert any("1 of the features are categorical" in one for one in found.warnings)
+    found = discover(X, y, selector="relieff", n_permutations=19, n_pairs=0)
+    assert any("With categorical features, more" in one for one in found.warnings)
+    y = np.arange(40) < 6
+    found = discover(X, y, selector="relieff", n_permutations=19, n_pairs=0)
+    assert any("categorical features and a rare" in one for one in found.warnings)
+
+
+_CLAIMS = {
+    "anova": {"n_permutations": 19, "n_pairs": 0},
+    "information-gain": {
+        "selector": "information-gain",
+        "n_permutations": 19,
+        "n_pairs": 0,
+    },
+    "relieff": {"selector": "relieff", "n_permutations": 19, "n_pairs": 0},
+    "dcrt": {"claim": "conditional"},
+    "knockoffs": {"claim": "conditional", "method": "knockoffs", "n_draws": 2},
+    "pairs": {"claim": "stable", "n_pairs": 4},
+    "decoys": {"claim": "stable", "fdr": 0.3, "n_pairs": 4},
+    "pairs of relieff": {"claim": "stable", "selector": "relieff", "n_pairs": 4},
+}
+#: Words of the refusals: each names the cure.
+_REFUSED = (
+    "fill them in first|impute them, or use a selector|encode them as numbers, or use a"
+    "|or a selector that reads survival times|which keep groups together"
+    "|take no sample_weight; use claim='association'|use a score of single features"
+    "|leave strata out"
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", ["plain", "groups", "weights", "strata"])
+@pytest.mark.parametrize("features", ["numbers", "missing", "categorical"])
+@pytest.mark.parametrize("kind", ["classes", "numbers", "survival"])
+def test_each_combination_works_or_is_refused_in_words(kind, features, extra):
+    rng = np.random.default_rng(0)
+    n = 48
+    X = pd.DataFrame(rng.normal(size=(n, 6)), columns=list("abcdef"))
+    if features == "missing":
+        X = X.mask(rng.random(X.shape) < 0.1)
+    if features == "categorical":
+        X["a"] = pd.Categorical(np.resize(["u", "v", "w"], n))
+    y = {
+        "classes": np.resize([0, 1, 2], n),
+        "numbers": rng.normal(size=n),
+        "survival": np.array(
+            list(zip(rng.random(n) < 0.7, rng.exponential(size=n), strict=True)),
+            dtype=[("event", bool), ("time", float)],
+        ),
+    }[kind]
+    given = {
+        "plain": {},
+        "groups": {"groups": np.repeat(np.arange(16), 3)},
+        "weights": {"sample_weight": rng.integers(1, 4, n).astype(float)},
+        "strata": {"strata": np.resize([0, 1], n)},
+    }[extra]
+    worked, refusals = set(), []
+    for name, options in _CLAIMS.items():
+        try:
+            found = discover(X, y, **options, **given, random_state=0, progress=False)
+        except InputError as error:
+            refusals.append(str(error))
+            continue
+        worked.add(name)
+        assert found.qvalue.shape == (6,)
+        assert not np.isnan(found.qvalue).any()
+        p = found.pvalue[np.isfinite(found.pvalue)]
+        assert ((p > 0) & (p <= 1)).all()
+    assert [words for words in refusals if not re.search(_REFUSED, words)] == []
+    assert "pairs of relieff" in worked or extra == "strata"
+    if features == "numbers":
+        assert {"anova"} <= worked
+        assert ({"dcrt", "knockoffs"} <= worked) == (extra == "plain")
+    elif features == "missing":
+        assert not {"dcrt", "knockoffs", "anova"} & worked

@@ -25,6 +25,7 @@ RATES = {
 #: What a claim says of a feature.
 SAYS = {
     "association": "depend on the outcome",
+    "own": "depend on the outcome or on other features",
     "conditional": "contain information about the outcome beyond the other features",
     "stable": "are selected again and again",
 }
@@ -56,6 +57,12 @@ HYPOTHESES = {
         "again and again.",
     ),
 }
+
+
+def exchanges_values(record: Discoveries) -> bool:
+    """Return whether values of features were exchanged instead of outcomes."""
+    own = HYPOTHESES["own"][1]
+    return record.method == "permutation" and record.not_said == own
 
 
 def write_level(record: Discoveries) -> str:
@@ -101,7 +108,7 @@ def conclude(record: Discoveries) -> Conclusion:
         )
     names = [record.data.feature_names[j] for j in record.ranked[: claimed.size]]
     said = listing(names) if len(names) <= _MOST_NAMES else f"{len(names)} features"
-    does = SAYS[record.claim]
+    does = SAYS["own" if exchanges_values(record) else record.claim]
     if len(names) == 1:
         does = does.replace("depend on", "depends on")
         does = does.replace("contain ", "contains ")
@@ -129,7 +136,9 @@ def say_evidence(record: Discoveries, feature: int) -> str:
         what = "draws of knockoffs" if record.method == "knockoffs" else "half samples"
         parts.append(f"selected in {percent(float(share), 0)} of the {what}")
     value = float(record.qvalue[feature])
-    if record.rate == "pfer":
+    if record.rate == "pfer" and value >= record.data.n_features:
+        parts.append("not claimed at any rate")
+    elif record.rate == "pfer":
         parts.append(f"claimed if {value:.2g} expected false claims are accepted")
     elif value < 1:
         parts.append(f"claimed at a {RATES[record.rate]} of {value:.2g} or more")

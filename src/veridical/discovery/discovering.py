@@ -243,6 +243,11 @@ def discover(
         chosen = seeded(read_selector(given), root)
         if "n_jobs" in getattr(chosen, "get_params", dict)():
             chosen.set_params(n_jobs=n_jobs)
+    if strata is not None and claim != "association":
+        raise InputError(
+            "strata say where outcomes are exchanged, which claim="
+            f"{claim!r} does not do; leave strata out, or use claim='association'."
+        )
     task = _Discovery(
         table=table,
         selector=chosen,
@@ -267,6 +272,8 @@ def discover(
     look = look_at(table)
     own_null = isinstance(chosen, _OWN_NULL) and how == "permutation"
     tested, not_said = HYPOTHESES["own" if own_null else claim]
+    if found.inside:
+        tested = tested.replace(": ", f": {found.inside}, ", 1)
     empty = np.full(table.n_features, np.nan)
     return Discoveries(
         data=table.summary(name),
@@ -349,6 +356,7 @@ class _Evidence:
     paths: tuple[StabilityPath, ...] = ()
     threshold: float = float("nan")
     effect_kind: str = ""
+    inside: str = ""  # where the hypothesis is tested, if not among all samples
 
 
 # -- what was asked for ----------------------------------------------------------------
@@ -484,6 +492,9 @@ def _associate(
     if isinstance(task.selector, _OWN_NULL):
         words = words.replace("Outcomes are", "The values of a feature are")
     notes = [words]
+    blocks = table.groups if permutations.inside == "within groups" else blocks
+    if blocks is not None:
+        notes += _on_blocks(table, blocks, permutations.inside)
     if task.rate == "fwer":
         assert tested.adjusted is not None
         adjusted = tested.adjusted
@@ -509,12 +520,48 @@ def _associate(
     if shares is not None:
         n_selected = max(len(order) for order in shares.leading)
         arrays["frequency"] = shares.at(n_selected)
-        paths = _paths(shares, n_selected, np.argsort(tested.pvalues, kind="stable"))
+        strongest = np.lexsort((-tested.observed, tested.pvalues))
+        paths = _paths(shares, n_selected, strongest)
     settings = {
         "permutations": int(tested.n_drawn.max(initial=0)),
         **_correction_words(task.rate, correction),
     }
-    return _Evidence({**arrays, **effects}, notes, settings, paths, effect_kind=kind)
+    return _Evidence(
+        {**arrays, **effects},
+        notes,
+        settings,
+        paths,
+        effect_kind=kind,
+        inside=permutations.inside,
+    )
+
+
+def _on_blocks(table: Table, blocks: IntArray, inside: str) -> list[str]:
+    """Say what an exchange inside blocks takes for granted, and cannot test."""
+    notes = [
+        f"Samples {inside} are taken for exchangeable; those of a series in time may "
+        "resemble their neighbours, which makes p-values too small."
+    ]
+    order = np.argsort(blocks, kind="stable")
+    starts = np.flatnonzero(np.diff(blocks[order], prepend=-1))
+    n_constant = 0
+    if table.is_lazy:
+        pieces = table.values.ranges()
+    else:
+        n_values = table.n_samples * table.n_features
+        pieces = np.array_split(np.arange(table.n_features), 1 + (n_values >> 24))
+    for columns in pieces:
+        values = table.take(order, columns)
+        low = np.fmin.reduceat(values, starts, axis=0)
+        high = np.fmax.reduceat(values, starts, axis=0)
+        n_constant += int((~(low < high)).all(axis=0).sum())
+    if n_constant:
+        do = "feature does" if n_constant == 1 else "features do"
+        notes.append(
+            f"{n_constant} {do} not vary {inside}: exchanging outcomes there says "
+            "nothing about them, and their p-value is 1."
+        )
+    return notes
 
 
 def _adjust(rate: ErrorRate, pvalues: FloatArray, correction: str) -> FloatArray:

@@ -71,12 +71,15 @@ class Look:
         Size.
     minority : float
         Share of the smallest class; 0.5 where there are no classes.
+    n_categorical : int
+        Number of categorical features.
     """
 
     features: str
     n_samples: int
     n_features: int
     minority: float
+    n_categorical: int = 0
 
     @property
     def ratio(self) -> float:
@@ -86,7 +89,8 @@ class Look:
     @property
     def strains_neighbours(self) -> bool:
         """Whether neighbours are sensitive: categorical features, or a rare class."""
-        return self.features == "categorical" or self.minority < _RARE
+        has_categories = self.features == "categorical" or self.n_categorical > 0
+        return has_categories or self.minority < _RARE
 
     def warnings(self, method: str, *, own_null: bool = False) -> list[str]:
         """Name the assumptions of a method that these data seem to violate.
@@ -100,17 +104,27 @@ class Look:
         """
         said = []
         if own_null and self.strains_neighbours:
-            seen = "categorical features" if self.minority >= _RARE else "a rare class"
+            seen, other = "categorical features", "'information-gain'"
+            if self.minority < _RARE:
+                few = self.features != "categorical" and not self.n_categorical
+                seen = "a rare class" if few else f"{seen} and a rare class"
+                other = "'anova' or 'information-gain'" if few else other
             said.append(
                 "Neighbours are found with the true values of a feature and kept when "
                 f"its values are exchanged. With {seen}, more than twice the nominal "
-                "rate of false claims was measured. Use 'anova' or 'information-gain'."
+                f"rate of false claims was measured. Use {other}."
             )
         if method in ("dcrt", "knockoffs") and self.features not in _GAUSSIAN:
             said.append(
                 f"The data look like {FEATURE_KINDS[self.features]}, which a Gaussian "
                 "model describes only roughly; the stated rate is not guaranteed for "
                 "them. Claims of association need no model."
+            )
+        elif method in ("dcrt", "knockoffs") and self.n_categorical:
+            said.append(
+                f"{self.n_categorical} of the features are categorical: the numbers "
+                "of their categories enter a Gaussian model, which describes them only "
+                "roughly. Claims of association need no model."
             )
         if method in ("dcrt", "knockoffs") and self.ratio > 1:
             said.append(
@@ -154,7 +168,7 @@ def look_at(table: Table) -> Look:
             kind = "heavy"
     counts = [count for count in table.target.counts().values() if count]
     minority = min(counts) / sum(counts) if counts else 0.5
-    return Look(kind, n, p, minority)
+    return Look(kind, n, p, minority, int(table.categorical.sum()))
 
 
 def _most_at_once(table: Table, wanted: int) -> int:

@@ -32,11 +32,14 @@ class Permutations:
         Root of the random numbers.
     words : str
         What is exchanged, for the record.
+    inside : str
+        Inside which samples only: "within groups", "inside strata", or empty.
     """
 
     permuter: OutcomePermuter
     seed: int
     words: str
+    inside: str = ""
 
     @property
     def n_samples(self) -> int:
@@ -84,6 +87,8 @@ def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permu
         permuter = OutcomePermuter(codes, table.groups, table.subgroups)
         words = permuter.describe() or "between all samples"
         words = f"Outcomes are exchanged {words}."
+        grouped = table.groups is not None and not permuter.moves_groups
+        inside = "within groups" if grouped else ""
     else:
         if table.groups is not None:
             raise InputError(
@@ -93,7 +98,8 @@ def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permu
         # Different outcomes everywhere, so that no stratum moves as a whole.
         permuter = OutcomePermuter(np.arange(table.n_samples), strata)
         words = "Outcomes are exchanged inside strata."
-    made = Permutations(permuter, seed, words)
+        inside = "inside strata"
+    made = Permutations(permuter, seed, words, inside)
     if all((codes[order] == codes).all() for order in made.draw(20)):
         raise InputError(
             "No two samples with different outcomes may exchange them: every group or "

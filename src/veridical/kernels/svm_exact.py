@@ -187,53 +187,62 @@ def _solve_back(H: FloatArray, rank: int, x: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _direction(
+def _subtract_pair(
+    high: float, low: float, a: float, a_low: float
+) -> tuple[float, float]:
+    """Subtract a pair from a pair."""
+    high, low = add(high, low, -a, -a_low)
+    return normalize(high, low)
+
+
+@njit(cache=True, nogil=True)
+def _differences(
     G: FloatArray,
-    where_free: Any,
+    others: Any,
+    ref: int,
     bias_at_margin: FloatArray,
     excess: float,
     excess_low: float,
-) -> tuple[FloatArray, bool]:
-    """Find the change of signed multipliers that puts all free samples on the margin.
-
-    The changes sum to ``−excess``. Where the inner products are singular and there is
-    no such change, a direction without curvature is returned, and True.
-    """
-    m = where_free.size
-    r = 0
-    for i in range(m):
-        if G[0, where_free[i], where_free[i]] < G[0, where_free[r], where_free[r]]:
-            r = i
-    others = np.empty(m - 1, dtype=np.int64)
-    for i in range(m - 1):
-        others[i] = where_free[i] if i < r else where_free[i + 1]
-    ref, k = where_free[r], m - 1
+) -> tuple[FloatArray, FloatArray]:
+    """Compute H, and the right-hand sides of the equations for the other samples."""
+    k = others.size
     H, g = np.empty((2, k, k)), np.empty((2, k))
     for i in range(k):
         s = others[i]
         for j in range(i + 1):
             t = others[j]
-            high, low = add(G[0, s, t], G[1, s, t], -G[0, s, ref], -G[1, s, ref])
-            high, low = normalize(high, low)
-            high, low = add(high, low, -G[0, t, ref], -G[1, t, ref])
-            high, low = normalize(high, low)
+            high, low = _subtract_pair(
+                G[0, s, t], G[1, s, t], G[0, s, ref], G[1, s, ref]
+            )
+            high, low = _subtract_pair(high, low, G[0, t, ref], G[1, t, ref])
             high, low = add(high, low, G[0, ref, ref], G[1, ref, ref])
             H[0, i, j], H[1, i, j] = normalize(high, low)
             H[0, j, i], H[1, j, i] = H[0, i, j], H[1, i, j]
-        high, low = add(
+        high, low = _subtract_pair(
             bias_at_margin[0, s],
             bias_at_margin[1, s],
-            -bias_at_margin[0, ref],
-            -bias_at_margin[1, ref],
+            bias_at_margin[0, ref],
+            bias_at_margin[1, ref],
         )
-        high, low = normalize(high, low)
         high, low = _subtract_product(
             high, low, -excess, -excess_low, G[0, s, ref], G[1, s, ref]
         )
         g[0, i], g[1, i] = _subtract_product(
             high, low, excess, excess_low, G[0, ref, ref], G[1, ref, ref]
         )
-    pivots, rank = _factor(H)
+    return H, g
+
+
+@njit(cache=True, nogil=True)
+def _solve_pivoted(
+    H: FloatArray, g: FloatArray, pivots: Any, rank: int
+) -> tuple[FloatArray, int]:
+    """Solve with a factored H, in the order of its pivots.
+
+    Where there is no solution, the direction without curvature of the largest residual
+    is returned, and the place of its own entry; −1 otherwise.
+    """
+    k = g.shape[1]
     x = np.empty((2, k))
     for i in range(k):
         high, low = g[0, pivots[i]], g[1, pivots[i]]
@@ -254,15 +263,40 @@ def _direction(
         for i in range(rank):
             x[0, i], x[1, i] = divide_pairs(x[0, i], x[1, i], H[0, i, i], H[1, i, i])
     _solve_back(H, rank, x)
+    return x, flat
+
+
+@njit(cache=True, nogil=True)
+def _direction(
+    G: FloatArray,
+    where_free: Any,
+    bias_at_margin: FloatArray,
+    excess: float,
+    excess_low: float,
+) -> tuple[FloatArray, bool]:
+    """Find the change of signed multipliers that puts all free samples on the margin.
+
+    The changes sum to ``−excess``. Where the inner products are singular and there is
+    no such change, a direction without curvature is returned, and True.
+    """
+    m, r = where_free.size, 0
+    for i in range(m):
+        if G[0, where_free[i], where_free[i]] < G[0, where_free[r], where_free[r]]:
+            r = i
+    others = np.empty(m - 1, dtype=np.int64)
+    for i in range(m - 1):
+        others[i] = where_free[i] if i < r else where_free[i + 1]
+    H, g = _differences(G, others, where_free[r], bias_at_margin, excess, excess_low)
+    pivots, rank = _factor(H)
+    x, flat = _solve_pivoted(H, g, pivots, rank)
     moves = np.zeros((2, m))
     high, low = (0.0, 0.0) if flat >= 0 else (-excess, -excess_low)
-    for i in range(k):
+    for i in range(m - 1):
         if i >= rank and i != flat:
             continue
         at = pivots[i] if pivots[i] < r else pivots[i] + 1
         moves[0, at], moves[1, at] = x[0, i], (0.0 if i >= rank else x[1, i])
-        high, low = add(high, low, -moves[0, at], -moves[1, at])
-        high, low = normalize(high, low)
+        high, low = _subtract_pair(high, low, moves[0, at], moves[1, at])
     moves[0, r], moves[1, r] = high, low
     return moves, flat >= 0
 

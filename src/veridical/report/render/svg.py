@@ -667,7 +667,8 @@ def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
 
 
 CLOUD_TOP, CLOUD_HEIGHT = 14, 280  # pixels
-LONGEST_NAMES = 12  # spots whose names are written beside them
+LONGEST_NAMES = 12  # spots whose names are written beside them, where there is room
+NAME_WIDTH, NAME_HEIGHT = 10, 13  # percent of the picture, and pixels
 
 
 @draw_picture.register
@@ -690,10 +691,10 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
     group = _group(svg, "vd-axis")
     for tick in upward.ticks:
         _line(group, CURVE_LEFT, y(tick), CURVE_RIGHT, y(tick))
-        _text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:.3g}", "end")
+        _text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:g}", "end")
     for tick in across.ticks:
         _line(group, x(tick), floor, x(tick), floor + 4)
-        _text(group, x(tick), floor + 18, f"{tick:.3g}", "middle")
+        _text(group, x(tick), floor + 18, f"{tick:g}".replace("-", "−"), "middle")
     _text(group, (CURVE_LEFT + CURVE_RIGHT) / 2, floor + 38, picture.across, "middle")
     for level in picture.levels:
         lines = _group(svg, "vd-level")
@@ -708,8 +709,16 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
             ET.SubElement(parent, "circle", dot)
         else:
             _dot(_group(svg, "", words), spot.side, x(spot.x), y(spot.y), 4)
+    taken: list[tuple[float, float]] = []
     for spot in named:
-        beside = _anchor(x(spot.x), 20)
+        here = x(spot.x), y(spot.y)
+        if any(
+            abs(here[0] - left) < NAME_WIDTH and abs(here[1] - top) < NAME_HEIGHT
+            for left, top in taken
+        ):
+            continue  # the pointer still shows its name
+        taken.append(here)
+        beside = _anchor(here[0], 20)
         text = shortened(spot.label, LONGEST_LABEL)
         _text(_group(svg, "vd-axis"), x(spot.x), y(spot.y) - 7, text, beside)
     return svg

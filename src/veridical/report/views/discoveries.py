@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from veridical._core.numbers import MISSING, count, number, percent
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized
-from veridical.discovery.conclusions import RATES, say_evidence
+from veridical.discovery.conclusions import RATES, exchanges_values, say_evidence
 from veridical.discovery.likeness import write_rate
 from veridical.discovery.records import Discoveries
 from veridical.evaluation.reading import name_of
@@ -66,6 +66,7 @@ METHOD_NAMES = {
     "pairs": "complementary pairs of half samples",
     "decoys": "half samples, with permuted copies as decoys",
 }
+EXCHANGED = "permutation of the values of the feature"
 STATISTICS = {
     "dcrt": "partial correlation",
     "knockoffs": "importance minus that of the knockoff",
@@ -208,9 +209,18 @@ def _evidence(record: Discoveries) -> str:
     level = f"{record.level:g}" if record.rate == "pfer" else percent(record.level, 0)
     return (
         f"{record.tested} {count(n, 'feature')} of {p} "
-        f"{'is' if n == 1 else 'are'} claimed, by {METHOD_NAMES[record.method]}, with "
+        f"{'is' if n == 1 else 'are'} claimed, by {_method(record)}, with "
         f"a nominal {rate} of {level}. {record.not_said}"
     )
+
+
+def _method(record: Discoveries) -> str:
+    """Name how the claims were made."""
+    return EXCHANGED if exchanges_values(record) else METHOD_NAMES[record.method]
+
+
+def _write_qvalue(value: float) -> str:
+    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
 def _measured(record: Discoveries) -> str:
@@ -238,7 +248,7 @@ def show(record: Discoveries) -> View:
         *data_facts(s["data"]),
         Fact("Claim", CLAIMS[s["claim"]]),
         Fact("Score", selector),
-        Fact("Method", capitalized(METHOD_NAMES[s["method"]])),
+        Fact("Method", capitalized(_method(record))),
     ]
     features = _table(s)
     sections = [
@@ -272,7 +282,7 @@ def show(record: Discoveries) -> View:
         method=paragraph(
             s["settings"],
             [
-                f"{words['tested']} Claims were made by {METHOD_NAMES[s['method']]} "
+                f"{words['tested']} Claims were made by {_method(record)} "
                 f"({selector}) at a nominal {RATES[s['rate']]} of {s['level']:g}.",
                 *words["notes"],
                 words["measured"],
@@ -300,7 +310,9 @@ def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
     order = record.ranked
     others = [j for j in order.tolist() if j not in claimed and j not in close]
     step = max(1, len(others) // MOST_SPOTS)
-    shown = [*s["claimed"], *s["close"], *others[::step]]
+    # The strongest first: these are named.
+    leading = [j for j in order.tolist() if j in claimed or j in close]
+    shown = [*leading, *others[::step]]
     upward = "p-value" if s["method"] != "knockoffs" else "q-value"
     values = record.pvalue if s["method"] != "knockoffs" else record.qvalue
     spots = []
@@ -383,7 +395,7 @@ def _table(s: DiscoveriesSummary) -> Rows:
         row: list[Any] = [
             one["name"],
             verdict,
-            f"{one['qvalue']:.3g}",
+            _write_qvalue(one["qvalue"]),
             MISSING if one["pvalue"] is None else bare_pvalue(one["pvalue"]),
             MISSING if share is None else percent(share, 0),
             MISSING if one["statistic"] is None else f"{one['statistic']:.3g}",

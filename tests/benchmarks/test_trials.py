@@ -1,0 +1,63 @@
+"""Scripts that try other variances, and that measure calibrated tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from benchmarks.truth import calibrated, factors
+from sklearn.metrics import log_loss, r2_score, roc_auc_score
+
+import veridical
+from veridical._core.survival_scores import concordance
+from veridical._core.targets import Survival
+
+
+def test_scores_are_those_of_scikit_learn_and_influences_sum_to_zero():
+    rng = np.random.default_rng(0)
+    found, classes = rng.normal(size=40), rng.integers(0, 2, 40).astype(float)
+    numbers = found + rng.normal(size=40)
+    times = Survival(rng.exponential(size=40), rng.random(40) < 0.6)
+    share = 1 / (1 + np.exp(-found))
+    for name, y, wanted in (
+        ("roc_auc", classes, roc_auc_score(classes, found)),
+        ("log_loss", classes, log_loss(classes, share)),
+        ("r2", numbers, r2_score(numbers, found)),
+        ("concordance", times, concordance(times, found)),
+    ):
+        value, added = factors.score_of(name, y, found)
+        assert value == pytest.approx(wanted, abs=1e-12)
+        assert added.sum() == pytest.approx(0, abs=1e-12)
+    # What a sample adds is what the score changes with its weight.
+    _, added = factors.score_of("r2", numbers, found)
+    w = np.ones(40)
+    w[7] += 1e-6
+    changed = 1 - w @ (numbers - found) ** 2 / (w @ (numbers - numbers.mean()) ** 2)
+    slope = (changed - r2_score(numbers, found)) / 1e-6
+    assert added[7] == pytest.approx(slope, abs=1e-5)
+
+
+def test_every_candidate_has_a_pvalue_in_every_kind_of_design():
+    for design in list(factors.designs(3, 3))[::2]:
+        row = factors.measure(design, 2)
+        assert row["n_simulations"] <= 2
+        assert all(row[name] <= row["n_simulations"] for name in factors.CANDIDATES)
+        rng = np.random.default_rng(1)
+        found = [factors.simulate(design, rng) for _ in range(3)]
+        known = [one for one in found if one is not None]
+        assert all(0 <= p <= 1 for one in known for p in one.values())
+        assert not known or set(known[0]) == set(factors.CANDIDATES)
+        assert all(one["kappa 0"] <= one["kappa 1"] for one in known)
+
+
+@pytest.mark.parametrize("target", ["numbers", "survival"])
+def test_each_selector_selects_from_its_own_block(target):
+    design = calibrated.Design(target, 60, 0.7, censored=0.3, group_size=2)
+    X, y, groups = calibrated.draw(design, np.random.default_rng(0))
+    selectors = [one(5) for one in calibrated.SELECTORS[target]]
+    found = veridical.compare(
+        selectors, X, y, groups=groups, n_features_to_select=5, cv=3,
+        methods=("in",), random_state=0,
+    )  # fmt: skip
+    blocks = found.selected["in"] // calibrated.N_COLUMNS
+    assert (blocks[0] == 0).all()
+    assert (blocks[1] == 1).all()
