@@ -15,7 +15,7 @@ def csv_line(values: Iterable[Any]) -> str:
     Examples
     --------
     >>> csv_line(["a, b", None, 0.5])
-    '"a, b",,0.5\\n'
+    '"a, b",,0.5\n'
     """
     return ",".join(map(_field, values)) + "\n"
 
