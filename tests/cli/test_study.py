@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import os
@@ -20,6 +21,7 @@ from veridical._core.errors import InputError
 from veridical._core.progress import Reporter
 from veridical.cli import app, console, study
 from veridical.experiments import (
+    Check,
     Counts,
     Progress,
     Serial,
@@ -300,15 +302,50 @@ def test_several_studies_have_a_store_each_and_the_worst_status(run, three, tmp_
 
 
 def test_all_studies_and_one_that_cannot_be_run(run, three, tmp_path):
-    (tmp_path / "pages").mkdir()
-    result = run("study", "run", "--all", "--json", "--out", "pages")
+    result = run("study", "run", "--all", "--json", "--out", "pages", "--store", "a/b")
 
     assert result.exit_code == 2
     assert "empty: empty has no cells with this specification." in result.stderr
     answers = json.loads(result.stdout)
     assert [answer["study"] for answer in answers] == ["good", "poor"]
     assert [answer["failed"] for answer in answers] == [0, 1]
-    assert sorted(os.listdir(tmp_path / "pages")) == ["good.html", "poor.html"]
+    pages = ["good.html", "index.html", "poor.html"]
+    assert sorted(os.listdir(tmp_path / "pages")) == pages
+    assert {"good.sqlite", "poor.sqlite"} <= set(os.listdir(tmp_path / "a" / "b"))
+
+
+def test_the_summary_of_several_studies_has_the_findings_of_each(
+    run, three, tmp_path, monkeypatch
+):
+    class Told(Grid):
+        def findings(self, frame):
+            ours = f"{frame['value'].mean():.6f} & more"
+            check = Check(f"{self.name} is <mean>", "open", "0.5", ours, "near")
+            return self.make_report(frame, [check])
+
+    for name, before in list(three.items())[:2]:
+        told = Told(name=name, poison=before.poison)
+        monkeypatch.setitem(three, name, told)
+    result = run("study", "run", "good", "poor", "--out", "pages")
+
+    page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
+    for name in ("good", "poor"):
+        report = three[name].report(tmp_path / f"{name}.sqlite")
+        assert report.checks
+        for check in report.checks:
+            assert html.escape(check.statement) in page
+            assert html.escape(check.ours) in page
+    assert "of 2 papers" in result.stdout
+    assert "50 of 50" in page
+
+
+def test_all_leaves_out_what_repeats_no_paper(run, three, monkeypatch):
+    monkeypatch.setattr(papers, "NOT_OF_A_PAPER", {"empty"})
+    result = run("study", "run", "--all", "--json")
+
+    assert result.exit_code == 1  # a cell of poor failed
+    answers = json.loads(result.stdout)
+    assert [answer["study"] for answer in answers] == ["good", "poor"]
 
 
 def test_the_time_allowed_is_that_of_all_studies(run, three, monkeypatch):

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from tests.report import audit_records, estimates_records, records, small_records
 from tests.report.page_texts import Say, gene, names, settings
-from tests.report.study_pages import finished, study, watched, young
+from tests.report.study_pages import finished, studies, study, watched, young
 
 from veridical import report
 from veridical._core.records import DataSummary, Interval
@@ -428,6 +428,7 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("choice", ""): chosen,
     ("choice", "partial"): lambda say: chosen(say, partial=True),
     ("study", ""): study,
+    ("studies", ""): studies,
     ("estimate", "bare"): _shown(small_records.estimate),
     ("calibration-table", "bare"): _shown(small_records.calibration),
     ("calibration", "bare"): _shown(small_records.null),

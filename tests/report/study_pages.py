@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.report.page_texts import Say, settings
 
 from veridical import report
@@ -11,6 +13,7 @@ from veridical.experiments.findings import (
     Curve,
     Picture,
     StudyReport,
+    StudyReports,
     StudyTable,
 )
 from veridical.report.render import html
@@ -84,6 +87,14 @@ def study_report(say: Say) -> StudyReport:
 def study(say: Say) -> str:
     """A paper's findings."""
     return report.page(study_report(say))
+
+
+def studies(say: Say) -> str:
+    """The findings of two papers, one of them with its cells."""
+    cells = {"planned": 9, "ok": 8, "failed": 1, "pending": 0}
+    first, second = study_report(say), study_report(say)
+    second = replace(second, settings={**second.settings, "cells": cells})
+    return report.page(StudyReports((first, second), settings(say, "study run")))
 
 
 def state(say: Say, **changes) -> dict:

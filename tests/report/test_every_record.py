@@ -92,6 +92,7 @@ COLUMNS = {
     "Correction": "model low high n predicted observed",
     "CalibrationTable": "low high n predicted observed",
     "StudyReport": "statement outcome published ours rule",
+    "StudyReports": "study statement outcome published ours rule",
     "TestResult": "name statistic pvalue df mean_difference low high n alpha winner",
     "Truthfulness": "name statistic pvalue df mean_difference low high n alpha winner",
     "Bias": "name statistic pvalue df mean_difference low high n alpha winner",

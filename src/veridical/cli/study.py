@@ -21,7 +21,7 @@ from veridical.cli.failures import in_one_line
 if TYPE_CHECKING:
     from veridical._core.progress import Reporter
     from veridical.cli.answers import FailedCell
-    from veridical.experiments import Progress, RunReport
+    from veridical.experiments import Progress, RunReport, StudyReport
     from veridical.experiments.executors import Executor
 
 app = typer.Typer(
@@ -53,14 +53,14 @@ def list_studies(
     epilog=options.examples(
         "study run in-vs-out --scale smoke --out page.html",
         "study run lufe --scale laptop --jobs -1 --limit-time 8h",
-        "study run --all --out pages",
+        "study run --all --scale paper --jobs 2 --out papers",
     ),
 )
 def run(
     name: study_options.Names = None,
     every: Annotated[
         bool,
-        options.flag("--all", "Run all studies, one after the other."),
+        options.flag("--all", "Run the studies of all papers, one after the other."),
     ] = False,
     scale: study_options.Scale = None,
     spec: study_options.Spec = None,
@@ -108,18 +108,20 @@ def run(
     """Run or resume studies; stored cells are not computed again.
 
     With several studies each has its own store, NAME.sqlite; --store and --out
-    then name folders. Ctrl-C saves finished cells. The exit status is 0 for
-    success, 1 when cells failed, 2 when a study cannot be run, 130 after
-    Ctrl-C; with several studies, the highest.
+    then name folders, and the report index.html shows the findings of all. Ctrl-C
+    saves finished cells. The exit status is 0 for success, 1 when cells failed, 2
+    when a study cannot be run, 130 after Ctrl-C; with several studies, the highest.
     """
     console.set_quiet(quiet)
+    from veridical.cli import study_report
+
     names = study_options.choose_studies(name, every)
     several = len(names) > 1
     if several and spec is not None:
         raise InputError(f"--spec {spec} belongs to one study; name that one alone.")
     options.check_numbers(0, jobs)
     limits, stop_at = study_options.limits(limit_cell, limit_memory, limit_time)
-    answers, worst = [], 0
+    answers, reports, worst = [], [], 0
     for one in names:
         work = partial(
             _run_one,
@@ -134,20 +136,23 @@ def run(
             as_text=not as_json,
         )
         try:
-            answer, status = work()
+            answer, found, status = work()
         except InputError as error:
             if not several:
                 raise
             console.note(f"{one}: {error}", on_stderr=True)
-            answer, status = None, 2
+            answer, found, status = None, None, 2
         except typer.Exit as ended:  # the reason was printed
             if not several:
                 raise
-            answer, status = None, ended.exit_code
+            answer, found, status = None, None, ended.exit_code
         answers += [answer] if answer else []
+        reports += [found] if found else []
         worst = max(worst, status)
         if status == interrupts.STATUS:
             break
+    if several and out is not None and reports:
+        study_report.write_summary(reports, out / "index.html", as_text=not as_json)
     if as_json:
         said: Any = answers if several else answers[0]
         console.dump(said)
@@ -165,8 +170,8 @@ def _run_one(
     retry_failed: bool,
     stop_at: float | None,
     as_text: bool,
-) -> tuple[dict[str, Any], int]:
-    """Run one study; return its answer in JSON, and the exit status."""
+) -> tuple[dict[str, Any], StudyReport | None, int]:
+    """Run one study; return its answer in JSON, its findings, and the exit status."""
     path = store or Path(f"{name}.sqlite")
     study_options.refuse_if_locked(path)
 
@@ -209,7 +214,7 @@ def _run_one(
         else:
             answer |= study_report.as_json(found, out)
     failed = 1 if report.counts.failed else 0
-    return answer, interrupts.STATUS if stopped else failed
+    return answer, found, interrupts.STATUS if stopped else failed
 
 
 @app.command(cls=Verb, epilog=options.examples("study show in-vs-out --out page.html"))

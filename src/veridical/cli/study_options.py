@@ -136,32 +136,46 @@ def read_size(text: str | None, option: str) -> int | None:
 
 
 def choose_studies(given: list[str] | None, every: bool) -> list[str]:
-    """Return the names of the studies to run: those that were named, or all."""
+    """Return the names of the studies: those named, or those of all papers."""
     from veridical._core.errors import InputError
+    from veridical.papers import NOT_OF_A_PAPER
     from veridical.papers import names as studies
 
     if every and given:
         raise InputError(f"--all and {', '.join(given)}: name studies, or give --all.")
     if not (every or given):
         raise InputError(
-            f"Name a study ({names.join_or(studies())}), or give --all to run all."
+            f"Name a study ({names.join_or(studies())}), or give --all to run those of "
+            "all papers."
         )
-    return studies() if every else list(dict.fromkeys(given or ()))
+    if every:
+        return [name for name in studies() if name not in NOT_OF_A_PAPER]
+    return list(dict.fromkeys(given or ()))
 
 
 def path_of_study(
     given: Path | None, name: str, suffix: str, n_studies: int
 ) -> Path | None:
-    """Return the file of a study: as given, or in a folder for several studies."""
+    """Return the file of a study: as given, or in a folder for several studies.
+
+    A folder that does not exist is made.
+    """
     if given is None or n_studies == 1:
         return given
     from veridical._core.errors import InputError
 
-    if not given.is_dir():
+    if given.suffix and not given.is_dir():
         raise InputError(
             f"{given} is not a folder; with several studies each writes its own file, "
-            f"such as {name}{suffix}, so name an existing folder."
+            f"such as {name}{suffix}, so name a folder."
         )
+    try:
+        given.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"The folder {given} cannot be made ({error.strerror or error}); name "
+            "another one."
+        ) from error
     return given / f"{name}{suffix}"
 
 

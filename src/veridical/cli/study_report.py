@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -67,3 +68,16 @@ def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
         return {"findings": None, "page": None}
     page = None if out is None else str(report.save(out))
     return {"findings": report.to_dict(), "page": page}
+
+
+def write_summary(reports: list[StudyReport], out: Path, *, as_text: bool) -> None:
+    """Write the report of several studies, and say what it says."""
+    from veridical.experiments import StudyReports
+
+    settings = with_origin({}, None, shlex.join(["veridical", *sys.argv[1:]]))
+    record = StudyReports(tuple(reports), settings)
+    path = record.save(out)
+    if as_text:
+        typer.echo(
+            f"{record.conclusion.sentence} The report of all studies is in {path}"
+        )

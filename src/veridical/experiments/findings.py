@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -130,18 +131,7 @@ class StudyReport(Record):
 
     def _conclude(self) -> Conclusion:
         """Count the findings of the paper that were reproduced."""
-        parts = [
-            (self.count("reproduced"), "reproduced"),
-            (self.count("not reproduced"), "not"),
-            (self.count("open"), "open"),
-        ]
-        said = ", ".join(f"{n} {'is' if n == 1 else 'are'} {what}" for n, what in parts)
-        sentence = f"Of {count(len(self.checks), 'finding')} of the paper, {said}."
-        if self.count("not reproduced"):
-            return Conclusion("care", sentence)
-        if self.count("open") or not self.checks:
-            return Conclusion("open", sentence)
-        return Conclusion("yes", sentence)
+        return _conclude(self.checks, "the paper")
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row per finding, the most important first.
@@ -157,6 +147,79 @@ class StudyReport(Record):
     def count(self, outcome: Outcome) -> int:
         """Return the number of findings with this outcome."""
         return sum(check.outcome == outcome for check in self.checks)
+
+
+@dataclass(frozen=True, repr=False)
+class StudyReports(Record):
+    """The findings of several studies, study by study.
+
+    Parameters
+    ----------
+    reports : tuple of StudyReport
+        The studies, each with its findings and its settings.
+    settings : mapping of str to str, number or tuple
+        Settings of the runs of all studies.
+
+    Attributes
+    ----------
+    conclusion : Conclusion
+        How many findings of all papers were reproduced.
+
+    Examples
+    --------
+    >>> check = Check("More is better", "open", "yes", "no data", "more > less")
+    >>> one = StudyReport("s", "Is more better?", "Anon 1995", (check,))
+    >>> StudyReports((one, one)).conclusion.sentence
+    'Of 2 findings of 2 papers, 0 are reproduced, 0 are not, 2 are open.'
+    """
+
+    reports: tuple[StudyReport, ...]
+    settings: Mapping[str, Setting] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        names = ", ".join(report.study for report in self.reports)
+        return f"StudyReports({names}: {self.conclusion.sentence})"
+
+    @property
+    def checks(self) -> tuple[Check, ...]:
+        """The findings of all studies, in their order."""
+        return tuple(check for report in self.reports for check in report.checks)
+
+    def _conclude(self) -> Conclusion:
+        """Count the findings of all papers that were reproduced."""
+        return _conclude(self.checks, count(len(self.reports), "paper"))
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a data frame with one row per finding, study by study.
+
+        Returns
+        -------
+        DataFrame
+            Columns study, statement, outcome, published, ours, rule.
+        """
+        import pandas as pd
+
+        frames = [report.to_frame() for report in self.reports]
+        for report, one in zip(self.reports, frames, strict=True):
+            one.insert(0, "study", report.study)
+        return pd.concat(frames, ignore_index=True)
+
+
+def _conclude(checks: Sequence[Check], papers: str) -> Conclusion:
+    """Count the findings that were reproduced, were not, and are open."""
+    outcomes = Counter(check.outcome for check in checks)
+    parts = [
+        (outcomes["reproduced"], "reproduced"),
+        (outcomes["not reproduced"], "not"),
+        (outcomes["open"], "open"),
+    ]
+    said = ", ".join(f"{n} {'is' if n == 1 else 'are'} {what}" for n, what in parts)
+    sentence = f"Of {count(len(checks), 'finding')} of {papers}, {said}."
+    if outcomes["not reproduced"]:
+        return Conclusion("care", sentence)
+    if outcomes["open"] or not checks:
+        return Conclusion("open", sentence)
+    return Conclusion("yes", sentence)
 
 
 # -- from numbers to outcomes --------------------------------------------------------

@@ -49,7 +49,10 @@ _STUDIES = {
     ),
 }
 
-__all__ = ["GROUP", "available", "find_study", "names"]
+#: Studies that repeat no paper; ``veridical study run --all`` leaves them out.
+NOT_OF_A_PAPER = frozenset({"leakbench"})
+
+__all__ = ["GROUP", "NOT_OF_A_PAPER", "available", "find_study", "names"]
 
 
 def _entries() -> dict[str, EntryPoint]:

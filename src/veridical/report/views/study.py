@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
@@ -11,7 +12,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MINUS, MISSING, count, duration
 from veridical._core.records import Curve, Setting
-from veridical.experiments.findings import Picture, StudyReport
+from veridical.experiments.findings import Picture, StudyReport, StudyReports
 from veridical.report.plain import clean, fill, finite, plain, to_json
 from veridical.report.view import (
     Badge,
@@ -40,6 +41,7 @@ from veridical.report.view import (
 )
 
 SCHEMA = "veridical/study/1"
+SEVERAL_SCHEMA = "veridical/studies/1"
 WATCH_SCHEMA = "veridical/watch/1"
 REFRESH = 3  # seconds until a page of a running study asks for itself again
 LONGEST = 400  # characters of a statement
@@ -120,6 +122,17 @@ class StudySummary(TypedDict):
     settings: dict[str, Setting]
 
 
+class StudiesSummary(TypedDict):
+    """Everything the page of several studies shows, as plain numbers and strings."""
+
+    schema: str
+    kind: Literal["studies"]
+    headline: str
+    belief: StudyBelief
+    studies: list[StudySummary]
+    settings: dict[str, Setting]
+
+
 # -- plain numbers ---------------------------------------------------------------------
 
 
@@ -139,6 +152,21 @@ def summarize(report: StudyReport) -> Any:
             for check in report.checks
         ],
         pictures=[_picture(picture) for picture in report.pictures],
+    )
+
+
+@to_json.register
+def summarize_several(record: StudyReports) -> Any:
+    """Turn the reports of several studies into plain numbers and strings."""
+    belief, headline = record.conclusion
+    return fill(
+        StudiesSummary,
+        record,
+        schema=SEVERAL_SCHEMA,
+        kind="studies",
+        headline=headline,
+        belief={"kind": belief, "badge": BADGES[belief]},
+        studies=[summarize(report) for report in record.reports],
     )
 
 
@@ -217,6 +245,59 @@ def show(report: StudyReport) -> View:
         method=paragraph(s["settings"], said),
         remarks=tuple(s["notes"]),
     )
+
+
+@view.register
+def show_several(record: StudyReports) -> View:
+    """Count the findings of every paper, then show them study by study."""
+    s: StudiesSummary = summarize_several(record)
+    counts = _outcome_counts(s["studies"])
+    everything = [check for study in s["studies"] for check in study["checks"]]
+    named = [f"{one['study']} ({sentence(one['paper'])[:-1]})" for one in s["studies"]]
+    said = [
+        f"We repeated the studies {'; '.join(named)}.",
+        s["headline"],
+    ]
+    return View(
+        title="What was reproduced of the papers",
+        question="Which findings of the papers were reproduced?",
+        badge=Badge(s["belief"]["kind"], s["belief"]["badge"]),  # type: ignore[arg-type]
+        headline=s["headline"],
+        lead="Finding by finding, the published figure beside ours.",
+        facts=(),
+        sections=(
+            Section("All papers", (_strip(everything), counts), first=True),
+            *(_one_of_several(study) for study in s["studies"]),
+        ),
+        provenance=provenance(s),
+        tables=(counts,),
+        method=paragraph(s["settings"], said),
+    )
+
+
+def _outcome_counts(studies: Sequence[StudySummary]) -> Rows:
+    """Count the findings of each study by outcome, and its cells."""
+    rows = []
+    for study in studies:
+        outcomes = Counter(check["outcome"] for check in study["checks"])
+        numbers = [str(outcomes[outcome]) for outcome in SIGNS]
+        rows.append((study["study"], *numbers, _cells(study["settings"])))
+    heads = "Study! | Reproduced# | Not reproduced# | Open# | Cells computed#"
+    return table("Findings of each paper by outcome", heads, rows)
+
+
+def _cells(settings: Mapping[str, Setting]) -> str:
+    cells = settings.get("cells")
+    if not isinstance(cells, Mapping):
+        return MISSING
+    return f"{cells['ok']} of {cells['planned']}"
+
+
+def _one_of_several(study: StudySummary) -> Section:
+    blocks: list[Block] = [Text(f"{sentence(study['paper'])} {study['question']}")]
+    if study["checks"]:
+        blocks.append(_checks(study["checks"]))
+    return Section(study["study"], (*blocks, Notes(tuple(study["notes"]))))
 
 
 def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
