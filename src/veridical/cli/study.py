@@ -110,7 +110,7 @@ def run(
     With several studies each has its own store, NAME.sqlite; --store and --out
     then name folders, and the report index.html shows the findings of all. Ctrl-C
     saves finished cells. The exit status is 0 for success, 1 when cells failed, 2
-    when a study cannot be run, 130 after Ctrl-C; with several studies, the highest.
+    when a study cannot run, 130 after Ctrl-C; with several studies, the highest.
     """
     console.set_quiet(quiet)
     from veridical.cli import study_report
