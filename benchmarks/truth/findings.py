@@ -2,7 +2,8 @@
 
     python -m benchmarks.truth.findings [--jobs 2] [--minutes 30] [--only permuted]
 
-measures every design that is not yet in ``findings.csv`` and writes ``findings.md``.
+measures what is not yet in ``findings.csv``, designs and repeats, and writes
+``findings.md``.
 Designs whose name begins with "honest" must not be flagged; the others must. Flagged
 means a finding of severity error or warning; notes are counted apart.
 
@@ -39,7 +40,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from benchmarks.truth.designs import Row, add_rows, measure_all
+from benchmarks.truth.designs import Row, measure_all, write_rows
 from veridical._core.reading import read_table
 from veridical.auditing import audit
 from veridical.auditing.association import find_selection_trace
@@ -49,16 +50,10 @@ from veridical.selection import SELECTORS, AnovaF, selectors_for
 
 TABLE = Path(__file__).with_name("findings.csv")
 KEY = ("code", "design", "data", "how")
-FIELDS = (*KEY, "n", "flagged", "notes", "nothing", "first_seed")
-#: Real arrays; in each, the repeats of a selector, and those of a slow one.
-ARRAYS = {
-    "colon": (14, 4),
-    "srbct": (22, 7),
-    "lung_filtered": (18, 5),
-    "golub_amlall3": (6, 3),
-    "mll": (2, 1),
-}
-SLOW = ("relieff", "svm-rfe", "hsic")
+COUNTS = ("n", "flagged", "notes", "nothing")
+FIELDS = (*KEY, *COUNTS, "first_seed")
+#: Real arrays, and the repeats of every selector in each: 66 in all.
+ARRAYS = {"colon": 26, "srbct": 24, "lung_filtered": 8, "golub_amlall3": 6, "mll": 2}
 #: First seed of the designs of VD001; the others begin at 0.
 FRESH = 26_112_900
 RAW = ("golub_amlall3", "mll", "colon", "srbct", "nci60", "lung_filtered")
@@ -236,13 +231,13 @@ def iris(code: str, copies: int) -> Trial:
 
 def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Trial]]]:
     """Yield every design: its key, the number of repeats, and what makes its trial."""
-    for name, (n_fast, n_slow) in ARRAYS.items():
+    for name, n in ARRAYS.items():
         for selector in selectors_for("classes"):
             if not SELECTORS[selector]._uses_target:
                 continue  # nothing can leak
             yield (
                 ("VD001", "permuted", name, selector),
-                n_slow if selector in SLOW else n_fast,
+                n,
                 lambda a=name, b=selector: permuted(a, b),
             )
     for name in ("colon", "lung_filtered"):
@@ -306,19 +301,30 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
     yield ("VD003", "15 copies", "iris", "pipelines"), 21, lambda: iris("VD003", 15)
 
 
-def measure(*key: str) -> list[Row]:
-    """Run the repeats of the design that has a key."""
+def measure(key: tuple[str, ...], begin: int) -> list[Row]:
+    """Run the repeats of the design that has a key, from number `begin` on."""
     n, make = next((n, make) for other, n, make in designs() if other == key)
     trial, first = make(), FRESH if key[0] == "VD001" else 0
-    found = [trial(seed) for seed in range(first, first + n)]
+    found = [trial(seed) for seed in range(first + begin, first + n)]
     counts = {
-        "n": n,
+        "n": len(found),
         "flagged": sum(one in ("error", "warning") for one in found),
         "notes": found.count("note"),
         "nothing": found.count("nothing"),
         "first_seed": first,
     }
     return [dict(zip(KEY, key, strict=True)) | counts]
+
+
+def add_counts(rows: list[Row]) -> None:
+    """Add what was counted to the table; further repeats of a design to its row."""
+    every = {tuple(row[field] for field in KEY): row for row in read_rows()}
+    for row in rows:
+        known = every.setdefault(tuple(row[field] for field in KEY), row)
+        if known is not row:
+            known |= {name: int(known[name]) + row[name] for name in COUNTS}
+    ordered = sorted(every, key=lambda key: [part.rjust(12) for part in key])
+    write_rows(TABLE, FIELDS, [every[key] for key in ordered])
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:
@@ -353,20 +359,14 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--only", default="", help="part of the name of a design")
     options = parser.parse_args()
-    done = {tuple(row[field] for field in KEY) for row in read_rows()}
+    done = {tuple(row[field] for field in KEY): int(row["n"]) for row in read_rows()}
     todo = [
-        key
-        for key, _, _ in designs()
-        if key not in done and options.only in " ".join(key)
+        (key, done.get(key, 0))
+        for key, n, _ in designs()
+        if done.get(key, 0) < n and options.only in " ".join(key)
     ]
-    print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
-    measure_all(
-        todo,
-        measure,
-        lambda rows: add_rows(TABLE, FIELDS, rows),
-        jobs=options.jobs,
-        minutes=options.minutes,
-    )
+    print(f"{len(done)} designs are in the table, {len(todo)} are left", flush=True)
+    measure_all(todo, measure, add_counts, jobs=options.jobs, minutes=options.minutes)
     write_table(read_rows(), TABLE.with_suffix(".md"))
 
 

@@ -11,6 +11,7 @@ from veridical.auditing.agreement import (
     find_agreement,
     measure_agreement,
     permute_labels,
+    slow_candidates,
     student_pvalue,
 )
 from veridical.auditing.records import LEVEL, SIGNAL_LEVEL, Preselection
@@ -75,6 +76,21 @@ def test_slow_selectors_are_tried_where_no_fast_one_agrees():
     assert found.best == "svm-rfe"
     assert found.name in candidates(read_table(X, y))  # inside the folds a fast one
     assert found.pvalue <= LEVEL
+
+
+@pytest.mark.parametrize(
+    ("n", "p", "n_classes", "tried"),
+    [
+        (62, 2000, 2, True),
+        (203, 1543, 5, True),
+        (72, 12_582, 3, True),
+        (1000, 300, 2, False),
+        (200, 20_000, 2, False),
+    ],
+)
+def test_slow_selectors_are_tried_where_they_take_a_few_seconds(n, p, n_classes, tried):
+    table = read_table(np.zeros((n, p)), np.arange(n) % n_classes)
+    assert slow_candidates(table) == (["svm-rfe"] if tried else [])
 
 
 def test_features_chosen_by_their_place_do_not_count():

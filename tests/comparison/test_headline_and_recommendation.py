@@ -12,28 +12,41 @@ from tests.report import records
 
 from veridical._core.reading import read_table
 from veridical._core.records import DataSummary
-from veridical._core.scoring import ACCURACY, read_scoring
+from veridical._core.scoring import ACCURACY, SCORES, read_scoring
 from veridical.comparison import conclusions as say
-from veridical.comparison.records import MeasuredSize, Verdict
-from veridical.comparison.significance import Geometry
+from veridical.comparison.records import MeasuredSize, Sensitivity, Verdict
+from veridical.comparison.sensitivity_analysis import recommend_on_sources
+from veridical.comparison.significance import Geometry, paired_t
+from veridical.comparison.sources import with_truth
 from veridical.comparison.testing import TESTS
-from veridical.comparison.verdicts import PairTester, SignificanceTest
+from veridical.comparison.truthfulness import binomial_truthfulness
+from veridical.comparison.verdicts import PairTester, SignificanceTest, pair_verdicts
 from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.situations import Situation
+from veridical.evaluation.structured import SCORES as MEASURED
 from veridical.evaluation.structured import Structure
 
 RESAMPLINGS = ((1, 2), (1, 5), (1, 10), (5, 2), (10, 10))
 
 
-#: What is compared: the accuracy of samples or groups, or another score.
-KINDS = ("accuracy", "groups", "roc_auc", "balanced_accuracy", "log_loss", "f1")
+#: What is compared: the accuracy of samples or groups, or any other score.
+KINDS = ("groups", *SCORES)
+#: Targets of four samples, by kind.
+TARGETS = {
+    "classes": np.arange(4) % 2,
+    "numbers": np.arange(4) / 4,
+    "survival": np.array(
+        [(True, 1.0), (True, 2.0), (False, 3.0), (True, 4.0)],
+        dtype=[("event", bool), ("time", float)],
+    ),
+}
 
 
 def scoring_of(kind):
-    """Describe a score of two classes."""
+    """Describe a score."""
     if kind in ("accuracy", "groups"):
         return ACCURACY
-    table = read_table(np.zeros((4, 1)), np.arange(4) % 2)
+    table = read_table(np.zeros((4, 1)), TARGETS[SCORES[kind].kind])
     (score,) = read_scoring(kind, table.target)
     return describe_score(score, table, "mean of folds")
 
@@ -68,21 +81,23 @@ def draw(seed, kind="accuracy", calibrated=False):
     gaps = rng.choice([0.0, 0.02, 0.1, 0.3]) * rng.normal(size=n_selectors)
     flattery = rng.choice([0.0, 0.05, 0.4])
     noise = rng.choice([0.0, 0.01, 0.05, 0.15])
-    accuracy = {}
+    scoring, accuracy = scoring_of(kind), {}
     for method, more in (("in", 0.0), ("out", flattery)):
         values = level + more + gaps[:, None] + noise * rng.normal(size=n_splits)
         values = values + noise * rng.normal(size=(n_selectors, n_splits))
         values = np.round(np.clip(values, 0, 1) * n_test) / n_test
+        if not scoring.greater_is_better:  # a loss, of which guessing has 0.5
+            values = (1 - values) * 2 * (scoring.chance or 0.5)
         accuracy[method] = values.reshape(n_selectors, 1, n_repeats, n_folds)
     if rng.random() < 0.1:
         del accuracy[rng.choice(["in", "out"])]
     names = tuple("ABCD"[:n_selectors])
     situation = Situation(n_samples, 60, 5, 2, 0.5, "", 0.5)
-    scoring, structure = scoring_of(kind), None
+    structure = None
     if not plain:
         size = 4 if kind == "groups" else 1
         n_units, score = n_samples // size, scoring.name
-        structure = Structure(score, n_units, float(size), 20, 5, 0.5, "", 0.5)
+        structure = Structure(score, n_units, float(size), 40, 5, 0.5, "", 0.5)
     tester = PairTester(test, geometry, situation, None, scoring, structure)
     scores = {method: values[:, 0] for method, values in accuracy.items()}
     pairs = tester.pairs(scores, "", names, "holm")
@@ -151,8 +166,108 @@ def test_they_agree_for_every_score_with_groups_and_calibrated(kind, calibrated)
         seen[claims, len(made.names) > 2] += 1
     assert seen[False, False]
     assert seen[False, True]
-    # F1 was never measured: only a calibrated test may claim.
-    assert (seen[True, False] > 0) == (calibrated or kind != "f1")
+    # Most scores were never measured: only a calibrated test may claim.
+    assert (seen[True, False] > 0) == (calibrated or kind in ("groups", *MEASURED))
+
+
+def draw_truth(seed, here):
+    """Draw what TRUTH finds on the source of a comparison of two selectors."""
+    rng = np.random.default_rng(seed)
+    n_sets = int(rng.integers(3, 40))
+    values = 0.6 + rng.choice([0.001, 0.03]) * rng.normal(size=(2, 1, n_sets, 1))
+    values[0] += rng.choice([-0.1, -0.01, 0.0, 0.01, 0.1])
+    verdict = Verdict.from_test(paired_t(*values.reshape(2, -1)))
+    pairs = pair_verdicts([verdict], here.names, "none")
+    found = {m: tuple(rng.choice(["a", "b", "draw"], n_sets)) for m in ("in", "out")}
+    truthfulness = say.count_truths(verdict.winner, found, 0.05)
+    wording = say.Wording(here.names, 0.05, 0.5)
+    return replace(
+        here,
+        accuracy={**here.accuracy, "truth": values},
+        selected={"truth": np.zeros((2, n_sets, 1, 5), dtype=int)},
+        pairs={"truth": pairs},
+        by_estimator={"SVM": {"truth": pairs}},
+        set_verdicts=found,
+        truthfulness=truthfulness,
+        optimism=(),
+        stability={},
+        recommendation=say.describe_truth(
+            verdict, found, truthfulness, wording, n_sets
+        ),
+    )
+
+
+def test_they_agree_where_the_truth_is_known():
+    seen = Counter()
+    drawn = (draw(20_000 + seed) for seed in range(300))
+    pairs = [made for made in drawn if len(made.names) == 2]
+    for seed in range(6 * len(pairs)):
+        here = pairs[seed // 6]
+        made = with_truth(here, draw_truth(seed, here))
+        belief, sentence = made.conclusion
+        # What the data alone advise stands in quotation marks.
+        said = re.sub(r'"[^"]*"', "", made.recommendation)
+        assert here.recommendation in made.recommendation
+        assert "may claim" not in said
+        assert not re.search(r"take [ABCD]", said)
+        truth = re.search("[AB] is truly better", sentence)
+        assert (truth is not None) == (belief == "known")
+        assert truth is None or truth.group() in said
+        claims = here.conclusion.belief == "yes"
+        verdict = re.search("This claim is (right|wrong)|does not confirm", said)
+        assert claims == (verdict is not None)
+        if claims:
+            better = {"a": "A", "b": "B"}[here.verdicts["in"].winner]
+            same = truth is not None and truth.group()[0] == better
+            outcome = "right" if same else "not" if truth is None else "wrong"
+            assert outcome in verdict.group()
+            seen[outcome] += 1
+        seen[belief] += 1
+    assert sum(seen[belief] for belief in ("known", "open")) >= 500
+    assert min(seen[word] for word in ("right", "wrong", "not")) >= 3
+
+
+def test_they_agree_on_which_method_finds_the_truth():
+    advice = {
+        "yes": "IN is the method to trust",
+        "open": "use IN, which does not leak",
+        "care": "OUT finds the truth about this pair more often|depends on how strong",
+    }
+    observed = next(made for made in map(draw, range(99)) if len(made.names) == 2)
+    seen = Counter()
+    for seed in range(250):
+        rng = np.random.default_rng(seed)
+        strengths = (0.5, 1.0, 1.5)[: rng.integers(1, 4)]
+        likely = rng.dirichlet([0.5, 0.5])
+        sources = []
+        for i in range(len(strengths)):
+            known = draw_truth(10 * seed + i, observed)
+            right = rng.multinomial(30, [*(0.6 * likely), 0.2, 0.2])
+            only = binomial_truthfulness(
+                right[1], right[0], both_right=right[2], both_wrong=right[3]
+            )
+            sources.append(replace(known, truthfulness=only))
+        made = Sensitivity(
+            names=observed.names,
+            data=observed.data,
+            observed=observed,
+            strengths=strengths,
+            n_relevant=(5,) * len(strengths),
+            sources=tuple(sources),
+            recommendation=recommend_on_sources(observed, strengths, sources),
+            recipe="",
+        )
+        belief, sentence = made.conclusion
+        said = {
+            one
+            for one, words in advice.items()
+            if re.search(words, made.recommendation)
+        }
+        assert said == {belief}, (seed, sentence, made.recommendation)
+        assert ("depends on" in sentence) == ("depends on" in made.recommendation)
+        seen[belief, "depends on" in sentence] += 1
+    assert len(seen) == 4
+    assert min(seen.values()) >= 5
 
 
 def test_a_test_that_rejects_too_often_leads_to_no_claim():

@@ -42,9 +42,11 @@ from veridical.selection import SELECTORS, Correlation
 DRAWS, FEW_DRAWS = 99, 12
 # Largest ``n**power * p`` of a selector's cost; beyond it the selector is not tried.
 _LARGEST_COST = 2e8
-# Largest ``p * (n**3 + n * p)`` for each pair of classes at which recursive elimination
-# is tried; beyond it one selection takes more than some seconds.
-_LARGEST_ELIMINATION = 2e9
+# Largest cost of one recursive elimination, about four seconds: of every pair of
+# classes, with m samples, ``p * m**2``, and more where solving anew takes most of it.
+_LARGEST_ELIMINATION = 5e8
+# Samples at which that takes as long as the rest.
+_ANEW = 100
 
 
 @dataclass(frozen=True)
@@ -222,9 +224,10 @@ def candidates(data: Table) -> list[str]:
 
 def slow_candidates(data: Table) -> list[str]:
     """Return the selectors that are tried only where no fast one agrees."""
-    n, p = data.n_samples, data.n_features
-    pairs = max(data.n_classes * (data.n_classes - 1) / 2, 1)
-    if pairs * p * (n**3 + n * p) > _LARGEST_ELIMINATION:
+    k = max(data.n_classes, 2)
+    m = 2 * data.n_samples / (1 if data.kind == "numbers" else k)
+    cost = k * (k - 1) / 2 * data.n_features * m**2 * (1 + m / _ANEW)
+    if cost > _LARGEST_ELIMINATION:
         return []
     return [
         name

@@ -728,6 +728,27 @@ def describe_truth(
     return text
 
 
+def advise_beside_truth(here: Comparison, known: Comparison) -> str:
+    """Write what is true, what the data alone advise, and whether that is right.
+
+    Parameters
+    ----------
+    here : Comparison
+        IN and OUT on one data set.
+    known : Comparison
+        TRUTH, on the source of the data set.
+    """
+    said = f"{known.recommendation} Without TRUTH, the advice from these data is: "
+    said += f'"{here.recommendation}"'
+    if here.conclusion.belief != "yes":
+        return said
+    true = known.verdicts["truth"].winner
+    if true == "draw":
+        return f"{said} TRUTH does not confirm this claim."
+    right = true == here.verdicts["in"].winner
+    return f"{said} This claim is {'right' if right else 'wrong'}."
+
+
 # -- may it be believed? ---------------------------------------------------------------
 
 #: Tests that treat folds as independent, and therefore reject too often on them.

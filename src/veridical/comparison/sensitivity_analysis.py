@@ -198,7 +198,7 @@ def sensitivity(
         strengths=strengths,
         n_relevant=tuple(relevant),
         sources=tuple(found),
-        recommendation=_recommend(observed, strengths, found),
+        recommendation=recommend_on_sources(observed, strengths, found),
         recipe=(RECIPE if data.kind == "classes" else RECIPE_OF_SCORES)
         + RECIPE_OF_WEIGHTS * (data.weights is not None),
         settings={
@@ -232,7 +232,7 @@ def _shifted(progress: ProgressLike, before: int, total: int) -> ProgressLike:
 # -- the recommendation --------------------------------------------------------------
 
 
-def _recommend(
+def recommend_on_sources(
     observed: Comparison, strengths: Sequence[float], found: Sequence[Comparison]
 ) -> str:
     """Write what is true on each source, and how often IN and OUT found it."""

@@ -586,9 +586,7 @@ def with_truth(comparison: Comparison, truth_comparison: Comparison) -> Comparis
             for name in comparison.estimators
         },
         bias_imbalance=say.bias_imbalance(accuracy),
-        recommendation=" ".join(
-            [comparison.recommendation, truth_comparison.recommendation]
-        ),
+        recommendation=say.advise_beside_truth(comparison, truth_comparison),
         set_verdicts=truth_comparison.set_verdicts,
         truthfulness=truth_comparison.truthfulness,
         settings={**comparison.settings, "truth": extra},
