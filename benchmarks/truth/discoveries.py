@@ -176,7 +176,6 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
 LARGEST = {"knockoffs fdr": 60_000, "gain fdr": 60_000, "relieff fdr": 60_000}
 #: Share of the data sets that a method is run on.
 SHARES = {
-    "anova fwer": 0.4,
     "anova pfer": 0.3,
     "gain fdr": 0.5,
     "relieff fdr": 0.5,
@@ -185,6 +184,9 @@ SHARES = {
     "pairs pfer": 0.6,
     "decoys fdr": 0.6,
 }
+
+#: Data sets of every design for a method whose single rates are wanted to a point.
+N_EACH = {"anova fwer": 400}
 
 COLUMNS = (
     *(field.name for field in fields(Design)),
@@ -327,6 +329,7 @@ def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, s
                 continue
             done = int(found.get((design, name), {}).get("n_sets", 0))
             wanted = N_SETS[design.outcome == "null"] * SHARES.get(name, 1.0)
+            wanted = N_EACH.get(name, wanted)
             if done < wanted:
                 todo.append((done / wanted, design.n * design.p, design, name))
     todo.sort(key=lambda one: one[:2])

@@ -8,6 +8,7 @@ from tests.oracles.discovery import (
 )
 
 from veridical import discover
+from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.criteria import relief
 from veridical.criteria.relief import SETS_AT_ONCE
@@ -313,6 +314,16 @@ def test_strata_exchange_inside_only():
     table = read_table(np.random.default_rng(0).normal(size=(30, 1)), y)
     for order in make_permutations(table, strata, 0).draw(10):
         np.testing.assert_array_equal(strata[order], strata)
+
+
+def test_strata_of_one_sample_keep_their_outcome():
+    strata = np.r_[np.repeat([0, 1], 6), 2:8]
+    y = np.resize([0, 1], 18)
+    X = np.random.default_rng(0).normal(size=(18, 2))
+    for order in make_permutations(read_table(X, y), strata, 0).draw(10):
+        np.testing.assert_array_equal(strata[order], strata)
+    with pytest.raises(InputError, match="stands alone"):
+        discover(X, y, strata=np.arange(18))
 
 
 def test_a_group_effect_is_no_discovery():

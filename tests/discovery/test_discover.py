@@ -13,6 +13,7 @@ from veridical.discovery.likeness import look_at, rate_table
 from veridical.discovery.records import MeasuredRate
 from veridical.discovery.stable import decoy_qvalues
 from veridical.report.plain import to_json
+from veridical.report.view import Cloud, Figure, view
 
 
 def signal(n=80, p=60, k=5, effect=1.5, seed=0):
@@ -248,6 +249,62 @@ def test_relieff_warns_of_a_rare_class_and_of_categories():
     codes = pd.DataFrame(rng.integers(4, size=(60, 20))).astype("category")
     codes.columns = [f"x{j}" for j in range(20)]
     assert "categorical" in warned(codes, even, "relieff")[0]
+
+
+def test_the_default_score_reads_categories_and_missing_values():
+    X, y = signal(60, 10, 2)
+    gaps = X.copy()
+    gaps[3, 9] = np.nan
+    mixed = pd.DataFrame(X).assign(k=pd.Categorical(np.resize(["u", "v", "w"], 60)))
+    for data in (X, gaps, mixed):
+        found = discover(data, y, random_state=0, n_pairs=0)
+        assert found.selector == ("anova" if data is X else "information-gain")
+        assert {0, 1} <= set(found.claimed.tolist())
+    times = [(True, t) for t in np.arange(1.0, 61)]
+    survival = np.array(times, dtype=[("event", bool), ("time", float)])
+    mixed.columns = map(str, mixed.columns)
+    found = discover(mixed, survival, selector="relieff", random_state=0, n_pairs=0)
+    assert "'cox-score'" in found.warnings[0]
+
+
+def test_a_terminal_shows_what_was_tested_and_the_warnings():
+    rng = np.random.default_rng(0)
+    X = (rng.normal(size=(60, 90)) > 0).astype(float)
+    found = discover(X, X[:, 0], claim="conditional", random_state=0)
+    remarks = view(found).remarks
+    assert {found.tested, *found.warnings} <= set(remarks)
+    assert "All features were tested." not in found.notes
+    few = discover(rng.normal(size=(60, 3)), X[:, 0], claim="conditional")
+    assert "All features were tested." in few.notes
+
+
+@pytest.mark.parametrize("claim", ["association", "conditional", "stable"])
+def test_tables_and_pictures_show_what_the_method_has(claim):
+    X, y = signal(100, 40)
+    found = discover(X, y, claim=claim, random_state=0, n_pairs=5)
+    shown = view(found)
+    heads = [column.header for column in shown.tables[0].columns]
+    assert ("p-value" in heads) == (claim != "stable")
+    assert ("Half samples" in heads) == (claim != "conditional")
+    blocks = [block for section in shown.sections for block in section.blocks]
+    pictures = [b.panels[0].picture for b in blocks if isinstance(b, Figure)]
+    (cloud,) = [picture for picture in pictures if isinstance(picture, Cloud)]
+    assert cloud.upward == (
+        "% of half samples" if claim == "stable" else "−log10 of the p-value"
+    )
+    places = {spot.label: spot.y for spot in cloud.spots}
+    for j in found.claimed:
+        assert places[f"x{j}"] >= cloud.levels[0].value
+
+
+def test_progress_counts_the_halves_too():
+    X, y = signal(60, 10, 2)
+    told = []
+    discover(
+        X, y, n_permutations=500, n_pairs=60, random_state=0,
+        progress=lambda *one: told.append(one),
+    )  # fmt: skip
+    assert told == [(250, 620), (500, 620), (600, 620), (620, 620)]
 
 
 def test_a_selector_of_scikit_learn():

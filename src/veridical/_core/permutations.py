@@ -37,6 +37,9 @@ class OutcomePermuter:
         A number for each different outcome; for classes their codes.
     groups, subgroups : int arrays of shape (n,), optional
         Outermost and innermost groups.
+    as_strata : bool, default=False
+        Whether `groups` are strata: outcomes never move between them, also where they
+        are constant within them.
 
     Examples
     --------
@@ -54,12 +57,14 @@ class OutcomePermuter:
         outcome: IntArray,
         groups: IntArray | None = None,
         subgroups: IntArray | None = None,
+        *,
+        as_strata: bool = False,
     ) -> None:
         self.n = len(outcome)
         self.groups = groups
         if groups is None:
             return
-        whole = _is_constant(outcome, groups)[groups]
+        whole = _is_constant(outcome, groups)[groups] & (not as_strata)
         inner = np.arange(self.n)
         part = np.zeros(self.n, dtype=bool)  # in an innermost group that moves whole
         if subgroups is not None:

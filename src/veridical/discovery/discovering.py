@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import ceil
 from numbers import Real
@@ -31,7 +31,7 @@ from veridical._core.types import (
 )
 from veridical._core.validation import check_count
 from veridical.discovery import multiplicity
-from veridical.discovery.association import fixed_pvalues, sequential_pvalues
+from veridical.discovery.association import Tick, fixed_pvalues, sequential_pvalues
 from veridical.discovery.bounds import Assumption, least_threshold, most_selected
 from veridical.discovery.conclusions import HYPOTHESES
 from veridical.discovery.conditional import (
@@ -131,8 +131,9 @@ def discover(
     selector : str, selector or None, default=None
         The score of a feature: a key of ``veridical.selection.SELECTORS`` or a
         selector. For knockoffs also "lasso", "ridge" or "svm", the coefficients of a
-        linear model. None is "anova", or "cox-score" for survival times; for
-        conditional claims the lasso.
+        linear model. None is "anova", "information-gain" with categorical features or
+        missing values, or "cox-score" for survival times; for conditional claims the
+        lasso.
     claim : {"association", "conditional", "stable"}, default="association"
         What is claimed.
     fdr, pfer, fwer : float
@@ -290,7 +291,7 @@ def discover(
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
-        warnings=tuple(look.warnings(how, own_null=own_null)),
+        warnings=tuple(look.warnings(how, own_null=own_null, kind=table.kind)),
         settings={
             "selector": given if isinstance(chosen, str) else one_line(chosen),
             **found.settings,
@@ -322,7 +323,7 @@ class _Discovery:
     method: ClaimMethod
     root: int
     n_pairs: int
-    tick: Callable[[int, int], object] | None
+    tick: Tick | None
 
     @property
     def own(self) -> bool:
@@ -335,6 +336,13 @@ class _Discovery:
             return self.selector.score_table(self.table, orders, columns)
         rows = [_score_once(self.selector, self.table.permuted(o)) for o in orders]
         return np.stack(rows)[:, columns]
+
+    def tick_after(self, before: int, after: int = 0) -> Tick | None:
+        """Return `tick` for a part of the work, with other parts around it."""
+        tick = self.tick
+        if tick is None:
+            return None
+        return lambda done, total: tick(before + done, before + total + after)
 
     def lead(
         self, table: Table, halves: Sequence[IntArray], n_features: int
@@ -410,9 +418,10 @@ def _read_method(
             return "dcrt" if plain else "knockoffs"
         return known[0]
     if method not in known:
+        *first, last = map(repr, ("auto", *known))
         raise InputError(
             f"method={method!r} does not test claim={claim!r}; use "
-            f"{' or '.join(map(repr, ('auto', *known)))}."
+            f"{', '.join(first)} or {last}."
         )
     if method == "knockoffs" and rate != "fdr":
         raise InputError(
@@ -435,7 +444,10 @@ def _read_method(
 def _default_selector(table: Table, method: ClaimMethod) -> str:
     if method in ("dcrt", "knockoffs"):
         return "lasso"
-    return "cox-score" if table.kind == "survival" else "anova"
+    if table.kind == "survival":
+        return "cox-score"
+    gaps = table.categorical.any() or table.has_missing
+    return "information-gain" if gaps else "anova"
 
 
 def _find_rate(task: _Discovery, look: Look) -> MeasuredRate | None:
@@ -476,17 +488,20 @@ def _associate(
         )
     if n_permutations is not None:
         check_count("n_permutations", n_permutations, 1)
+    n_halves = 2 * task.n_pairs if task.own else 0
     apart = task.own and task.selector.scores_apart
     fixed = n_permutations is not None or task.rate == "fwer" or not apart
     if fixed:
         most = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
-        tested = fixed_pvalues(task.scores, p, permutations, most, task.tick)
+        tick = task.tick_after(0, n_halves)
+        tested = fixed_pvalues(task.scores, p, permutations, most, tick)
     else:
         needed = p / task.level
         if correction == "by" and task.rate == "fdr":
             needed *= float((1.0 / np.arange(1, p + 1)).sum())
         most = int(np.clip(ceil(needed), N_PERMUTATIONS, MOST_PERMUTATIONS))
-        tested = sequential_pvalues(task.scores, p, permutations, most, task.tick)
+        tick = task.tick_after(0, n_halves)
+        tested = sequential_pvalues(task.scores, p, permutations, most, tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
     words = permutations.words
     if isinstance(task.selector, _OWN_NULL):
@@ -515,7 +530,7 @@ def _associate(
     }
     claimed = multiplicity.claim(adjusted, task.level)
     effects, kind = _effects(table, claimed, task.level if task.rate == "fdr" else 0.05)
-    shares = _frequencies(task, claimed.size)
+    shares = _frequencies(task, claimed.size, task.tick_after(most))
     paths: tuple[StabilityPath, ...] = ()
     if shares is not None:
         n_selected = max(len(order) for order in shares.leading)
@@ -608,7 +623,7 @@ def _on_resolution(task: _Discovery, n_drawn: int) -> list[str]:
     ]
 
 
-def _frequencies(task: _Discovery, n_claimed: int) -> Shares | None:
+def _frequencies(task: _Discovery, n_claimed: int, tick: Tick | None) -> Shares | None:
     """Count how often halves select the features; None where that is not asked for."""
     if not task.n_pairs or not task.own:
         return None
@@ -616,7 +631,7 @@ def _frequencies(task: _Discovery, n_claimed: int) -> Shares | None:
     halves = draw_pairs(task.table, task.n_pairs, task.root)
     if not _are_usable(task.table, halves):
         return None
-    return select_halves(task.table, halves, n, task.lead)
+    return select_halves(task.table, halves, n, task.lead, tick)
 
 
 def _effects(
@@ -631,7 +646,7 @@ def _effects(
     tail = level * max(claimed.size, 1) / table.n_features
     tail = max(min(tail, 1.0), 1e-12) / 2
     if not table.is_lazy:
-        return _effects_in_memory(table, claimed, tail)
+        return _where_known(*_effects_in_memory(table, claimed, tail))
     found: dict[str, list[FloatArray]] = {}
     kind = ""
     for columns in table.values.ranges():
@@ -641,7 +656,16 @@ def _effects(
         arrays, kind = _effects_in_memory(part, own, tail)
         for name, values in arrays.items():
             found.setdefault(name, []).append(values)
-    return {name: np.concatenate(values) for name, values in found.items()}, kind
+    whole = {name: np.concatenate(values) for name, values in found.items()}
+    return _where_known(whole, kind)
+
+
+def _where_known(
+    arrays: dict[str, FloatArray], kind: str
+) -> tuple[dict[str, FloatArray], str]:
+    """Return effects and their kind, or none where no feature has one."""
+    known = bool(arrays) and bool(np.isfinite(arrays["effect"]).any())
+    return (arrays, kind) if known else ({}, "")
 
 
 def _effects_in_memory(
@@ -727,10 +751,12 @@ def _distil(task: _Discovery, correction: str) -> _Evidence:
     found = distilled_test(X, responses(task.table), task.root, task.tick)
     adjusted = _adjust(task.rate, found.pvalues, correction)
     n_tested = int(np.count_nonzero(found.pvalues < 1))
-    notes = [
-        f"{n_tested} of {X.shape[1]} features were tested: those of the lasso, and the "
-        "next most correlated ones. The others have p = 1."
-    ]
+    notes = ["All features were tested."]
+    if n_tested < X.shape[1]:
+        notes = [
+            f"{n_tested} of {X.shape[1]} features were tested: those of the lasso, and "
+            "the next most correlated ones. The others have p = 1."
+        ]
     settings = _correction_words(task.rate, correction)
     arrays = {
         "statistic": found.statistic,
@@ -836,13 +862,13 @@ def _repeat_on_halves(
         "none": "The bound holds without assumptions about the distribution of shares.",
     }
     notes.append(assumed[assumption])
-    order = np.argsort(-frequency, kind="stable")
     settings = {
         "pairs of halves": task.n_pairs,
         "features per half": n_selected,
         "assumption": assumption,
     }
     statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
+    order = np.lexsort((-np.nan_to_num(statistic), -frequency))
     arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
     return _Evidence(
         arrays,
@@ -877,8 +903,8 @@ def _compare_with_decoys(task: _Discovery, n_features: int | None) -> _Evidence:
     ]
     settings = {"pairs of halves": task.n_pairs, "features per half": n_selected}
     real = Shares([order[order < p] for order in shares.leading], p)
-    order = np.argsort(-frequency, kind="stable")
     statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
+    order = np.lexsort((-np.nan_to_num(statistic), -frequency))
     arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
     threshold = float(kept.min()) if kept.size else float("nan")
     return _Evidence(

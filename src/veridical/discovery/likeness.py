@@ -92,7 +92,9 @@ class Look:
         has_categories = self.features == "categorical" or self.n_categorical > 0
         return has_categories or self.minority < _RARE
 
-    def warnings(self, method: str, *, own_null: bool = False) -> list[str]:
+    def warnings(
+        self, method: str, *, own_null: bool = False, kind: str = "classes"
+    ) -> list[str]:
         """Name the assumptions of a method that these data seem to violate.
 
         Parameters
@@ -101,10 +103,14 @@ class Look:
             How claims are made.
         own_null : bool
             Whether the values of features are exchanged among fixed neighbours.
+        kind : str
+            Kind of the target.
         """
         said = []
         if own_null and self.strains_neighbours:
             seen, other = "categorical features", "'information-gain'"
+            if kind == "survival":
+                other = "'cox-score', with the categories encoded as numbers"
             if self.minority < _RARE:
                 few = self.features != "categorical" and not self.n_categorical
                 seen = "a rare class" if few else f"{seen} and a rare class"

@@ -95,8 +95,7 @@ def make_permutations(table: Table, strata: IntArray | None, seed: int) -> Permu
                 "groups and strata are given together; give one of them. Of groups "
                 "whose outcome varies, outcomes are exchanged inside groups anyway."
             )
-        # Different outcomes everywhere, so that no stratum moves as a whole.
-        permuter = OutcomePermuter(np.arange(table.n_samples), strata)
+        permuter = OutcomePermuter(codes, strata, as_strata=True)
         words = "Outcomes are exchanged inside strata."
         inside = "inside strata"
     made = Permutations(permuter, seed, words, inside)

@@ -6,8 +6,10 @@ import math
 from dataclasses import replace
 from typing import Any, Literal
 
+import numpy as np
 from typing_extensions import TypedDict
 
+from veridical._core.arrays import FloatArray
 from veridical._core.numbers import MISSING, count, number, percent
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized
@@ -288,14 +290,20 @@ def show(record: Discoveries) -> View:
                 words["measured"],
             ],
         ),
-        remarks=(words["not_said"], *words["notes"], words["measured"]),
+        remarks=(
+            *words["warnings"],
+            words["tested"],
+            words["not_said"],
+            *words["notes"],
+            words["measured"],
+        ),
         warnings=warned,
     )
 
 
 def _figures(s: DiscoveriesSummary, record: Discoveries) -> tuple[Block, ...]:
     found: list[Block] = []
-    if s["method"] in ("permutation", "dcrt", "knockoffs"):
+    if (_heights(record)[1] > 0).any():
         found.append(_cloud(s, record))
     if s["paths"] and any(any(path["shares"]) for path in s["paths"]):
         found.append(_paths(s))
@@ -303,7 +311,7 @@ def _figures(s: DiscoveriesSummary, record: Discoveries) -> tuple[Block, ...]:
 
 
 def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
-    """Draw evidence over effect: the higher, the smaller the p-value."""
+    """Draw evidence over effect: the higher, the stronger the evidence."""
     claimed, close = set(s["claimed"]), set(s["close"])
     has_effect = bool(s["effect_kind"])
     across = s["effect_kind"] or STATISTICS.get(s["method"], "score")
@@ -312,40 +320,47 @@ def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
     step = max(1, len(others) // MOST_SPOTS)
     # The strongest first: these are named.
     leading = [j for j in order.tolist() if j in claimed or j in close]
-    shown = [*leading, *others[::step]]
-    upward = "p-value" if s["method"] != "knockoffs" else "q-value"
-    values = record.pvalue if s["method"] != "knockoffs" else record.qvalue
+    upward, heights, threshold = _heights(record)
     spots = []
-    for j in shown:
+    for j in [*leading, *others[::step]]:
         x = record.effect[j] if has_effect else record.statistic[j]
-        if not math.isfinite(float(x)) or not math.isfinite(float(values[j])):
+        if not math.isfinite(float(x)) or not math.isfinite(float(heights[j])):
             continue
         side: Literal["a", "b"] | None = None
         if j in claimed:
             side = "a"
         elif j in close:
             side = "b"
-        y = -math.log10(max(float(values[j]), 1e-300))
-        spots.append(Spot(clean(record.data.feature_names[j]), float(x), y, side))
-    least = max((float(values[j]) for j in s["claimed"]), default=None)
+        name = clean(record.data.feature_names[j])
+        spots.append(Spot(name, float(x), float(heights[j]), side))
     levels: tuple[Level, ...] = ()
-    if least is not None:
-        levels = (Level("claimed above", -math.log10(max(least, 1e-300))),)
+    if math.isfinite(threshold):
+        levels = (Level("claimed above", threshold),)
     alt = (
-        f"{count(len(spots), 'feature')}. Horizontal: {across}; vertical: minus log10 "
-        f"of the {upward}. {count(len(claimed), 'feature')} claimed."
+        f"{count(len(spots), 'feature')}. Horizontal: {across}; vertical: {upward}. "
+        f"{count(len(claimed), 'feature')} claimed."
     )
-    caption = (
-        f"Every point is a feature. Horizontal: {across}; vertical: −log10 of the "
-        f"{upward}. Above the dashed line, features may be claimed."
-    )
-    picture = Cloud(alt, tuple(spots), across, f"−log10 of the {upward}", levels)
+    caption = f"Every point is a feature. Horizontal: {across}; vertical: {upward}."
+    if levels:
+        caption += " Above the dashed line, features may be claimed."
+    picture = Cloud(alt, tuple(spots), across, upward, levels)
     return Figure.from_picture(
         picture,
         caption,
         key=(("claimed", "a"), ("close", "b")),
-        title="Evidence and effect",
+        title="Evidence and effect" if has_effect else "Evidence and score",
     )
+
+
+def _heights(record: Discoveries) -> tuple[str, FloatArray, float]:
+    """Return the evidence for every feature, and above which features are claimed."""
+    if record.claim == "stable":
+        return "% of half samples", 100 * record.frequency, 100 * record.threshold
+    name, values = "p-value", record.pvalue
+    if record.method == "knockoffs":
+        name, values = "q-value", record.qvalue
+    heights = -np.log10(np.maximum(values, 1e-300))
+    return f"−log10 of the {name}", heights, heights[record.claimed].min(initial=np.inf)
 
 
 def _paths(s: DiscoveriesSummary) -> Figure:
@@ -380,7 +395,14 @@ def _paths(s: DiscoveriesSummary) -> Figure:
 def _table(s: DiscoveriesSummary) -> Rows:
     n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
     leading = s["features"][: min(n_shown, MOST_ROWS)]
-    heads = "Feature! | Claim~ | q-value#* | p-value# | Half samples# | Statistic#^"
+    has_pvalue = any(one["pvalue"] is not None for one in leading)
+    has_share = any(one["frequency"] is not None for one in leading)
+    heads = "Feature! | Claim~ | q-value#*"
+    if has_pvalue:
+        heads += " | p-value#"
+    if has_share:
+        heads += " | Draws#" if s["method"] == "knockoffs" else " | Half samples#"
+    heads += " | Statistic#^"
     if s["effect_kind"]:
         heads += " | Effect# | Interval#^"
     rows = []
@@ -391,15 +413,14 @@ def _table(s: DiscoveriesSummary) -> Rows:
             verdict = TableCell("claimed", tone="yes")
         elif one["index"] in close:
             verdict = TableCell("close", tone="care")
-        share = one["frequency"]
-        row: list[Any] = [
-            one["name"],
-            verdict,
-            _write_qvalue(one["qvalue"]),
-            MISSING if one["pvalue"] is None else bare_pvalue(one["pvalue"]),
-            MISSING if share is None else percent(share, 0),
-            MISSING if one["statistic"] is None else f"{one['statistic']:.3g}",
-        ]
+        share, p = one["frequency"], one["pvalue"]
+        row: list[Any] = [one["name"], verdict, _write_qvalue(one["qvalue"])]
+        if has_pvalue:
+            row.append(MISSING if p is None else bare_pvalue(p))
+        if has_share:
+            row.append(MISSING if share is None else percent(share, 0))
+        size = one["statistic"]
+        row.append(MISSING if size is None else f"{size:.3g}")
         if s["effect_kind"]:
             low, high = one["low"], one["high"]
             span = MISSING
