@@ -13,9 +13,10 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.kernels.columns import column_norms, cross_products, gram, row_products
+from veridical.kernels.columns import column_norms, cross_products, row_products
 from veridical.kernels.duality import measure_svm
 from veridical.kernels.elimination import Machines, drop_while_clear
+from veridical.kernels.products import Gram, Products, inner_products, take_samples
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
 
@@ -56,7 +57,8 @@ class SVMWeights:
 
     They are solved in the dual: dropping a feature subtracts its products from the Gram
     matrix, the multipliers start from their last values, and the weights are updated
-    by the change of the multipliers alone.
+    by the change of the multipliers alone. With many samples of few features there is
+    no Gram matrix, and the features that are left are copied.
 
     Parameters
     ----------
@@ -77,7 +79,7 @@ class SVMWeights:
         Largest relative duality gap of the first support vector machines.
     """
 
-    _G: FloatArray
+    _G: Gram
     _norms: FloatArray
     _trace: float
     _exact_gram: FloatArray | None
@@ -123,7 +125,7 @@ class SVMWeights:
         total, self.noise = np.zeros(kept.size), np.zeros(kept.size)
         here = np.searchsorted(self._features, kept)
         for k, (members, sign, target, bound) in enumerate(self._problems):
-            G = self._G[np.ix_(members, members)]
+            G = take_samples(self._G, members)
             exact = partial(self._exact_gram_of, members)
             start = self._multipliers[k]
             a = solve_svm(G, sign, bound, start, target=target, exact=exact).a
@@ -168,6 +170,8 @@ class SVMWeights:
         ]
         if self._exact_gram is not None or not min(map(len, free)):
             return nothing
+        if isinstance(self._G, Products):
+            return nothing
         try:
             machines = self._invert(free)
         except np.linalg.LinAlgError:
@@ -197,7 +201,7 @@ class SVMWeights:
 
     def _invert(self, free: list[IntArray]) -> Machines:
         """Invert the equations for the free multipliers of every problem."""
-        n, q = len(self._G), len(free)
+        n, q = self._X.shape[0], len(free)
         room = max(map(len, free)) + ROOM
         made = Machines(
             sign=np.ones((q, n)),
@@ -270,7 +274,9 @@ class SVMWeights:
         if kept.size == self._features.size:
             return
         here = np.searchsorted(self._features, kept)
-        if kept.size < COPY_SHARE * self._features.size:
+        if kept.size < COPY_SHARE * self._features.size or isinstance(
+            self._G, Products
+        ):
             self._recompute(kept, here)
             return
         gone = self._find_gone(here)
@@ -281,7 +287,7 @@ class SVMWeights:
             add_features(self._X[:, gone], -1.0, self._exact_gram)
             self._G = self._exact_gram[0].copy()
         self._present[gone] = False
-        if np.trace(self._G) < RESUM_SHARE * self._trace:
+        if self._G.trace() < RESUM_SHARE * self._trace:
             self._recompute(kept, here)
 
     def _find_gone(self, here: IntArray) -> IntArray:
@@ -310,9 +316,9 @@ class SVMWeights:
 
     def _sum_products(self) -> None:
         with np.errstate(over="ignore", invalid="ignore"):
-            self._G = gram(self._X)
+            self._G = inner_products(self._X)
             self._norms = column_norms(self._X)
-        self._trace = float(np.trace(self._G))
+        self._trace = float(self._G.trace())
         self._exact_gram = None  # computed when it is needed
 
 

@@ -57,6 +57,7 @@ from veridical.kernels.duality import (
     relative_gap,
     violation,
 )
+from veridical.kernels.products import Gram
 
 #: Share of the residual that no change of multipliers removes; above it the free
 #: samples cannot meet their margins with one bias, and there is a direction without
@@ -76,7 +77,7 @@ _ENTERING_SHARE = 0.5
 
 
 def polish(
-    G: FloatArray,
+    G: Gram,
     sign: FloatArray,
     target: FloatArray,
     bound: FloatArray,
@@ -106,7 +107,7 @@ def polish(
     return result if violation(G, sign, target, bound, result) <= ROUNDED else None
 
 
-def _bordered_gram(gram: FloatArray, free: Any) -> FloatArray:
+def _bordered_gram(gram: Gram, free: Any) -> FloatArray:
     """Return the matrix of the equations for free multipliers and the bias."""
     m = free.size
     system = np.zeros((m + 1, m + 1))
@@ -116,7 +117,7 @@ def _bordered_gram(gram: FloatArray, free: Any) -> FloatArray:
 
 
 def solve_active_set(
-    gram: FloatArray,
+    gram: Gram,
     y: FloatArray,
     target: FloatArray,
     c: FloatArray,
@@ -141,7 +142,7 @@ def solve_active_set(
 
 
 def _move_free(
-    gram: FloatArray,
+    gram: Gram,
     y: FloatArray,
     target: FloatArray,
     c: FloatArray,

@@ -53,6 +53,7 @@ from veridical.kernels.interior import (
     multiply_upper,
     solve_newton,
 )
+from veridical.kernels.products import Gram
 
 #: Rank as a share of the samples; from it on, inner products replace features.
 _FULL_RANK = 0.7
@@ -206,7 +207,7 @@ def _follow_box(
 
 
 def solve_box(
-    gram: FloatArray,
+    gram: Gram,
     Z: FloatArray,
     y: FloatArray,
     c: FloatArray,
@@ -220,12 +221,12 @@ def solve_box(
     default.
     """
     n = len(y)
-    if _is_full(*Z.shape):
+    if isinstance(gram, np.ndarray) and _is_full(*Z.shape):
         Q, T = gram * np.multiply.outer(y, y), y[None].copy()
     else:
         Q, T = _EMPTY, np.ascontiguousarray(np.vstack([Z.T * y, y]))
     gain = np.ones(n) if cost is None else -cost
-    longest = float(np.diag(gram).max())
+    longest = float(gram.diagonal().max())
     s, z, _ = _follow_box(Q, T, c, gain, longest, tolerance, tolerance)
     return s[:n], z[:n], z[n:]
 

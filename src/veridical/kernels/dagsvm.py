@@ -32,6 +32,7 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.duality import TOLERANCE, bias_of
+from veridical.kernels.products import Gram, take_samples
 from veridical.kernels.svm import descend, solve_svm
 from veridical.kernels.svm_exact import exact_gram
 
@@ -102,7 +103,7 @@ def solve_pair(
 
 
 def solve_pair_exactly(
-    G: FloatArray,
+    G: Gram,
     start: IntArray,
     a: int,
     b: int,
@@ -117,7 +118,7 @@ def solve_pair_exactly(
     """
     rows = np.r_[start[a] : start[a + 1], start[b] : start[b + 1]]
     sign = np.where(rows < start[a + 1], 1.0, -1.0)
-    Q, bound = np.ascontiguousarray(G[np.ix_(rows, rows)]), np.full(rows.size, C)
+    Q, bound = take_samples(G, rows), np.full(rows.size, C)
     guess = np.clip(sign * signed[rows], 0.0, C)
     exact = None if X is None else lambda: exact_gram(X[rows])
     found = solve_svm(Q, sign, bound, guess, exact=exact)

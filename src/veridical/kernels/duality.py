@@ -43,6 +43,7 @@ from scipy.optimize import linprog
 
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
+from veridical.kernels.products import Gram
 
 # -- tolerances shared by all solvers ------------------------------------------------
 
@@ -348,13 +349,14 @@ def bias_difference(
     return max(float(high.max(initial=-np.inf) - low.min(initial=np.inf)), 0.0)
 
 
-def largest_sum(gram: FloatArray, a: FloatArray) -> float:
+def largest_sum(gram: Gram, a: FloatArray) -> float:
     """Return the largest sum of the terms of ``gram a``, whose rounding remains."""
-    return float((np.abs(gram) @ a).max(initial=0.0))
+    sizes: Any = abs(gram)
+    return float((sizes @ a).max(initial=0.0))
 
 
 def violation(
-    gram: FloatArray,
+    gram: Gram,
     y: FloatArray,
     target: FloatArray,
     c: FloatArray,

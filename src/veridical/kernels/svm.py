@@ -50,7 +50,8 @@ from veridical.kernels.duality import (
     violation,
 )
 from veridical.kernels.interior import center, factor
-from veridical.kernels.svm_exact import solve_active_set_exactly
+from veridical.kernels.products import Gram, Products
+from veridical.kernels.svm_exact import exact_gram, solve_active_set_exactly
 
 #: SMO steps before the first attempt to solve for the free multipliers; twice as many
 #: before each further one.
@@ -61,8 +62,8 @@ _STEPS_PER_SAMPLE = 10
 #: changes of the active set.
 _LARGE = 1000
 #: Samples; inner products of more, in twice the precision, would take too much memory
-#: where the caller has no way to compute them.
-_MOST_EXACT = 5000
+#: and time.
+_MOST_EXACT = 2000
 
 
 @njit(cache=True, nogil=True)
@@ -135,7 +136,7 @@ class Multipliers(NamedTuple):
 
 
 def solve_svm(
-    gram: FloatArray,
+    gram: Gram,
     sign: FloatArray,
     bound: FloatArray,
     start: FloatArray | None = None,
@@ -154,7 +155,8 @@ def solve_svm(
     Parameters
     ----------
     gram, sign, bound : arrays
-        G, sign and bound of the notation above.
+        G, sign and bound of the notation above. G may be the features of many samples
+        (`veridical.kernels.products.Products`): then no step needs n² memory.
     start : array of shape (n,), optional
         Multipliers of a similar problem. From a good start the linear system of its
         free multipliers is often enough.
@@ -171,9 +173,14 @@ def solve_svm(
     uncertainty = bias_difference(found.bias_at_margin, sign, bound, a)
     if exact is not None:
         uncertainty += EPS * largest_sum(gram, a)
-    if uncertainty <= TOLERANCE or (exact is None and len(a) > _MOST_EXACT):
+    if uncertainty <= TOLERANCE or len(a) > _MOST_EXACT:
         return found
-    pairs = np.stack([gram, np.zeros_like(gram)]) if exact is None else exact()
+    if exact is not None:
+        pairs = exact()
+    elif isinstance(gram, Products):
+        pairs = exact_gram(gram.left)
+    else:
+        pairs = np.stack([gram, np.zeros_like(gram)])
     both, at_margin, remaining = solve_active_set_exactly(pairs, sign, target, bound, a)
     if remaining >= uncertainty:
         return found
@@ -181,7 +188,7 @@ def solve_svm(
 
 
 def _solve_in_doubles(
-    gram: FloatArray,
+    gram: Gram,
     sign: FloatArray,
     target: FloatArray,
     bound: FloatArray,
@@ -193,6 +200,12 @@ def _solve_in_doubles(
         return solve_interior(gram, sign, target, bound)[0]
     a = np.zeros(n) if start is None else np.clip(start, 0.0, bound)
     done = polish(gram, sign, target, bound, a)
+    if isinstance(gram, Products):
+        if done is None and a.any():
+            done = solve_active_set(gram, sign, target, bound, a)
+        if done is None or violation(gram, sign, target, bound, done) > ROUNDED:
+            done = solve_interior(gram, sign, target, bound)[0]
+        return done
     grad = sign * (gram @ (sign * a) - target)
     steps, total = _STEPS, 0
     while done is None and total < _STEPS_PER_SAMPLE * n:
@@ -209,7 +222,7 @@ def _solve_in_doubles(
 
 
 def solve_interior(
-    G: FloatArray, sign: FloatArray, target: FloatArray, bound: FloatArray
+    G: Gram, sign: FloatArray, target: FloatArray, bound: FloatArray
 ) -> tuple[FloatArray, float]:
     """Find multipliers by interior points, and return the violation they leave.
 
@@ -217,20 +230,22 @@ def solve_interior(
     the method fails.
     """
     # The multipliers balance, so a constant added to a row or a column has no effect.
-    centred = center(G)
-    size = float(np.diag(centred).mean())
+    centred, size = _center_to_unit(G)
     best, least_violation = np.zeros(len(sign)), np.inf
     if not 0.0 < size < np.inf:
         return best, least_violation
-    centred /= size
     c = bound * size
-    Z, _ = factor(centred)
+    by_features = isinstance(centred, Products)
+    Z = centred.left if isinstance(centred, Products) else factor(centred)[0]
+    # A change of the active set takes the equations of the free multipliers alone, but
+    # n² products where these are not computed from the features.
+    few = by_features or len(c) <= _LARGE
     for gap in (ROUGH_GAP, COARSE_GAP) if len(c) <= _LARGE else (LAST_GAP,):
         a = put_at_bounds(*solve_box(centred, Z, sign, c, gap, -sign * target), c)
         if not np.isfinite(a).all():
             continue
         done = polish(centred, sign, target, c, a)
-        if done is None and len(c) <= _LARGE:
+        if done is None and few:
             done = solve_active_set(centred, sign, target, c, a)
         done = a if done is None else done
         violation_left = violation(centred, sign, target, c, done)
@@ -239,3 +254,16 @@ def solve_interior(
         if least_violation <= ROUNDED:
             break
     return np.where(best >= c, bound, best / size), least_violation
+
+
+def _center_to_unit(G: Gram) -> tuple[Gram, float]:
+    """Centre samples and bring their mean squared length to 1; return what it was."""
+    if isinstance(G, Products):
+        X = G.left - G.left.mean(axis=0)
+        size = float(np.einsum("ij,ij->i", X, X).mean())
+        return Products(X / np.sqrt(size) if 0.0 < size < np.inf else X), size
+    centred = center(G)
+    size = float(np.diag(centred).mean())
+    if 0.0 < size < np.inf:
+        centred /= size
+    return centred, size

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from numbers import Real
 from typing import Any, Self
@@ -32,10 +32,16 @@ from veridical.kernels.dagsvm import (
     sort_by_class,
     walk,
 )
+from veridical.kernels.products import inner_products
 from veridical.learning.inputs import check_positive
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes, predict_loop
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid")
+#: Products of samples to be predicted with training samples that are in memory at once.
+_MOST_PRODUCTS = 1 << 23
+#: Training samples; with more, their inner products for every number of features would
+#: take too much memory and time, and a model is fitted for each.
+_MOST_NESTED = 2000
 
 
 def _has_two_classes(model: Any) -> bool:
@@ -164,10 +170,13 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         self._centre, self._scale = self._find_scale(values)
         Z = (values - self._centre) / self._scale
         self._gamma = self._find_gamma(Z)
-        G = self._products(Z[order], Z[order])
+        linear = self.kernel == "linear"
+        G: Any = (
+            inner_products(Z[order]) if linear else self._products(Z[order], Z[order])
+        )
         self.pairs_ = list(combinations(range(n_classes), 2))
         signed = np.zeros((len(self.pairs_), len(codes)))
-        samples = Z[order] if self.kernel == "linear" else None
+        samples = Z[order] if linear else None
 
         def solve(a: int, b: int, row: FloatArray) -> float:
             C = float(self.C)
@@ -185,7 +194,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         self.intercept_ = sign * self._bias
         self.dual_coef_ = np.empty_like(signed)
         self.dual_coef_[:, order] = sign * signed
-        if self.kernel == "linear":
+        if linear:
             self.coef_ = sign * signed @ self._train
         return self
 
@@ -202,17 +211,19 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
         array of shape (n_samples,)
             Labels of ``classes_``.
         """
-        T = self._products_with(X)
-        found = np.empty(len(T), dtype=np.intp)
+        Z = self._read_scaled(X)
+        found = np.empty(len(Z), dtype=np.intp)
         solved = np.ones(len(self.pairs_), dtype=bool)
         # Compiled code needs writable arrays; those of a loaded model may not be.
         start, signed, bias = (
             np.require(part, requirements="W")
             for part in (self._start, self._signed, self._bias)
         )
-        doubtful = np.empty(len(T), dtype=bool)
-        nothing = np.empty((0, 0))
-        walk(nothing, T, start, float(self.C), signed, bias, solved, found, doubtful)
+        doubtful = np.empty(len(Z), dtype=bool)
+        nothing, fixed = np.empty((0, 0)), (start, float(self.C), signed, bias, solved)
+        for some in self._blocks(len(Z)):
+            T = self._products(Z[some], self._train)
+            walk(nothing, T, *fixed, found[some], doubtful[some])
         return self.classes_[found]
 
     def pairwise_decisions(self, X: ArrayLike) -> FloatArray:
@@ -229,8 +240,11 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
             In the order of ``pairs_``; a positive value is for the first of the pair,
             also with two classes, unlike :meth:`decision_function`.
         """
-        T = self._products_with(X)
-        return T @ self._signed.T + self._bias
+        Z = self._read_scaled(X)
+        found = np.empty((len(Z), len(self.pairs_)))
+        for some in self._blocks(len(Z)):
+            found[some] = self._products(Z[some], self._train) @ self._signed.T
+        return found + self._bias
 
     @available_if(_has_two_classes)
     def decision_function(self, X: ArrayLike) -> FloatArray:
@@ -267,7 +281,7 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
     def _predict_sizes(
         self, table: Table, split: Split, order: IntArray, sizes: Sequence[int]
     ) -> IntArray | None:
-        if table.categorical[order].any():
+        if table.categorical[order].any() or split.n_train > _MOST_NESTED:
             return None
         train, test = split
         values, asked = table.take(train, order), table.take(test, order)
@@ -343,7 +357,13 @@ class DAGSVM(PredictMany, ClassifierMixin, BaseEstimator):
             )
         )
 
-    def _products_with(self, X: ArrayLike) -> FloatArray:
+    def _read_scaled(self, X: ArrayLike) -> FloatArray:
         check_is_fitted(self)
         values = read_numeric(self, X, reset=False)
-        return self._products((values - self._centre) / self._scale, self._train)
+        return (values - self._centre) / self._scale
+
+    def _blocks(self, n: int) -> Iterator[slice]:
+        """Divide n samples so that their products with training samples fit a block."""
+        step = max(1, _MOST_PRODUCTS // len(self._train))
+        for first in range(0, n, step):
+            yield slice(first, min(first + step, n))

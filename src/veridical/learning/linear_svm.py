@@ -19,6 +19,7 @@ from veridical._core.reading import number_classes, refuse_one_class
 from veridical._core.scoring import Outputs
 from veridical.kernels.box import fit_hinge
 from veridical.kernels.duality import bias_of
+from veridical.kernels.products import inner_products
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import exact_gram, sum_weights
 from veridical.learning.inputs import check_positive
@@ -214,7 +215,9 @@ def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
         if found:
             return weights, intercept
     c = np.full(n, C)
-    a, low, at_margin = solve_svm(X @ X.T, sign, c, exact=lambda: exact_gram(X))
+    a, low, at_margin = solve_svm(
+        inner_products(X), sign, c, exact=lambda: exact_gram(X)
+    )
     bias = float(bias_of(at_margin, sign, a, c))
     return sum_weights(X, sign * a, sign * low), bias
 

@@ -78,7 +78,8 @@ class SVMRFE(ReportsProgress):
     Selects what scikit-learn's ``RFE(SVC(kernel="linear", C=C), step=step)`` selects if
     its SVC is solved to convergence; for a target of numbers what
     ``RFE(SVR(kernel="linear", C=C, epsilon=epsilon))`` selects for the standardized
-    target. Features should be on one scale. The weight of a
+    target. With 500 or more samples, ten times as many as features, no n × n matrix is
+    computed: a round costs n p². Features should be on one scale. The weight of a
     sample multiplies `C`.
 
     References
