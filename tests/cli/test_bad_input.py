@@ -53,7 +53,7 @@ CASES = [
     ("ragged", [], ["Line 9", "8 values", "7 columns"]),
     ("text among numbers", [], ["Line 5", "'n/a?'", "'x0'"]),
     ("header only", [], ["header but no rows"]),
-    ("no class", [], ["class is missing", "line 7"]),
+    ("no class", [], ["target is missing", "line 7"]),
     ("empty", [], ["table.csv is empty"]),
     ("junk", [], ["table.csv", "not a text file"]),
     ("cut short", [], ["damaged"]),

@@ -109,3 +109,24 @@ def test_bad_targets_end_with_status_2(run, folder, words, message):
     assert result.exit_code == 2
     flat = " ".join(result.stderr.split())
     assert re.search(message, flat), flat
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"days": (4, 0.0)}, "time .* must be positive, but it is 0.0 in row 4"),
+        ({"days": (4, np.nan)}, r"target is missing in line 6 \(column 'days'"),
+        ({"died": (4, None)}, "event is missing in row 4"),
+        ({"died": (slice(None), "no")}, "has no event: all 80 times are censored"),
+    ],
+)
+def test_bad_times_and_events_name_the_row(run, folder, tmp_path, change, message):
+    frame = pd.read_csv(folder / "survival.csv")
+    for column, (rows, value) in change.items():
+        frame.loc[rows, column] = value
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    words = ["--time", "days", "--event", "died", "--drop", "code"]
+    for verb in ("estimate", "select", "choose", "discover"):
+        result = run(verb, tmp_path / "bad.csv", *words)
+        assert result.exit_code == 2
+        assert re.search(message, " ".join(result.stderr.split())), result.stderr

@@ -131,7 +131,7 @@ def test_what_is_wrong_is_named(tmp_path, monkeypatch):
         ({}, "Which column of obs in .* holds the class.*'donor'"),
         ({"target": "typ"}, "no column of obs in .* named 'typ'; did you mean 'type'"),
         ({"target": "type", "layer": "x"}, "no layer of .* named 'x'.*'half'"),
-        ({"target": "batch"}, "class is missing in row 4"),
+        ({"target": "batch"}, "target is missing in row 4"),
         ({"target": "type", "memory_limit": "much"}, "not an amount of memory"),
         ({"target": "type", "header": True}, "header is for CSV"),
     ):

@@ -479,7 +479,7 @@ def test_a_training_set_of_one_class_names_it():
         ({"y": np.zeros(150)}, "only one class"),
         ({"y": Y[:-1]}, "150 rows but 149 labels"),
         ({"y": Y + 0.5}, "must be classes"),
-        ({"y": np.where(Y == 0, np.nan, Y)}, "class is missing in rows 0, 1"),
+        ({"y": np.where(Y == 0, np.nan, Y)}, "target is missing in rows 0, 1"),
         ({"y": np.c_[Y, Y]}, "2 dimensions"),
         ({"cv": CrossValidation(151)}, "cv=151 folds are not possible with 150"),
         ({"cv": "cv"}, "There is no method 'cv'"),

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import spearmanr
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
     KFold,
@@ -208,3 +208,11 @@ def test_weights_of_survival_times_are_repeats(scoring):
     assert weighted.scoring.chance == pytest.approx(repeated.scoring.chance, abs=1e-12)
     plain = estimate(model, X, S, cv=folds, scoring=scoring)
     assert weighted.value != pytest.approx(plain.value, abs=1e-4)
+
+
+def test_equal_scores_name_a_cure_that_the_target_has():
+    y = np.array([1.0, 2.0, 3.0, 4.0] * 5)
+    X = y[:, None] * np.array([1.0, 0.5])
+    found = estimate(LinearRegression(), X, y, cv=5)
+    (note,) = (one for one in found.notes if "do not vary" in one)
+    assert note.endswith("use more samples, or fewer folds.")

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.pipeline import make_pipeline
+from tests.selection.problems import survival
 
 from veridical import audit, compare, estimate, select
 from veridical._core.errors import InputError
@@ -333,6 +334,17 @@ def test_what_cannot_be_corrected_is_refused_with_the_cure(change, said):
     more = change(X, y)
     with pytest.raises(InputError, match=said):
         estimate("nb", X, y, **more)
+
+
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_a_covariate_in_the_order_of_the_times_is_refused(sign):
+    X, _ = clinic()
+    y = survival(np.random.default_rng(0), X["age"].to_numpy() / 50)
+    X["followed"] = sign * np.log(y["time"])
+    with pytest.raises(InputError, match="'followed' determines the outcome"):
+        estimate("cox", X[[*GENES, "followed"]], y, covariates="followed")
+    X["followed"] += 0.5 * X["age"]
+    estimate("cox", X[[*GENES, "followed"]], y, covariates="followed", cv=3)
 
 
 def test_sparse_data_and_a_batch_of_one_class():

@@ -578,7 +578,10 @@ def read_labels(estimator: Any, y: Any, n_samples: int) -> NDArray[Any]:
 
 
 def refuse_missing_labels(
-    labels: Any, name: str | None = None, where: Callable[[int], str] | None = None
+    labels: Any,
+    name: str | None = None,
+    where: Callable[[int], str] | None = None,
+    what: str = "target",
 ) -> None:
     """Raise if labels are missing; the message gives the rows.
 
@@ -590,6 +593,8 @@ def refuse_missing_labels(
         Name of the table in messages; without it the labels are called y.
     where : callable, optional
         Returns the place of row i in a file.
+    what : str, default="target"
+        What the labels are, in messages.
     """
     missing = np.flatnonzero(pd.isna(labels))
     if not missing.size:
@@ -598,7 +603,7 @@ def refuse_missing_labels(
         places = ", ".join(where(int(i)) for i in missing[:5])
         more = f" and {missing.size - 5} more" if missing.size > 5 else ""
         raise InputError(
-            f"The class is missing in {places}{more} ({name}); fill it in or remove "
+            f"The {what} is missing in {places}{more} ({name}); fill it in or remove "
             "the row."
         )
     rows = f"{plural('row', missing)} {listed(missing)}"
@@ -608,7 +613,7 @@ def refuse_missing_labels(
             "class."
         )
     raise InputError(
-        f"The class is missing in {rows} of {name}, counted from 0; fill it in or "
+        f"The {what} is missing in {rows} of {name}, counted from 0; fill it in or "
         "remove these rows."
     )
 

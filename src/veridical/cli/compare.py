@@ -133,7 +133,7 @@ def compare(
 ) -> None:
     """Compare feature selectors: which is better, and is the result reliable?
 
-    A classifier is cross-validated on the features of each selector: with the
+    An estimator is cross-validated on the features of each selector: with the
     selection repeated inside every fold (IN), and with it done once, on all
     samples (OUT).
 

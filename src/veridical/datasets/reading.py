@@ -269,7 +269,7 @@ def _read_survival(
         )
     seen = X[event]
     if seen.isna().any():
-        refuse_missing_labels(seen, name)
+        refuse_missing_labels(seen, name, what="event")
     values = seen.astype(str).str.lower().replace(_TRUTHS).to_numpy()
     values = pd.to_numeric(pd.Series(values), errors="coerce").fillna(-1).to_numpy()
     if not np.isin(values, (0, 1)).all():

@@ -26,8 +26,9 @@ from veridical._core.encoding import Features, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, read_table
 from veridical._core.sklearn_private import take
+from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
-from veridical._core.targets import Classes, Numbers
+from veridical._core.targets import Classes, Numbers, Survival
 from veridical._core.text import listed, listing, one_line, plural, show
 from veridical.preparation.columns import (
     SideColumns,
@@ -506,8 +507,9 @@ def _determines(column: pd.Series[Any], table: Table) -> bool:
             return False
         target = np.asarray(table.labels, dtype=np.float64)
         return bool(abs(np.corrcoef(values, target)[0, 1]) > 1 - 1e-9)
-    if not isinstance(table.target, Classes):
-        return False
+    if isinstance(table.target, Survival):
+        return number and _orders_times(values, table.target)
+    assert isinstance(table.target, Classes)
     codes = table.y
     if number and column.nunique() > table.n_classes:
         order = np.argsort(values, kind="stable")
@@ -525,3 +527,14 @@ def _determines(column: pd.Series[Any], table: Table) -> bool:
     pairs = pd.DataFrame({"value": values, "class": codes}).drop_duplicates()
     n_values = column.nunique()
     return len(pairs) == n_values and 2 * n_values <= len(codes)
+
+
+def _orders_times(values: FloatArray, target: Survival) -> bool:
+    """Return whether numbers have the order of all times that can be compared.
+
+    By chance each event has the largest value among the samples then at risk with
+    probability one over their number.
+    """
+    found = concordance(target, np.asarray(values, dtype=np.float64))
+    at_risk = [np.count_nonzero(target.time >= t) for t in target.time[target.event]]
+    return found in (0.0, 1.0) and -np.log(at_risk).sum() < math.log(_BY_CHANCE)

@@ -309,7 +309,7 @@ def _verdict(s: AuditSummary) -> str:
     if s["reported"] == "out":
         return f"Selecting before the folds changes the {what} by {size}."
     return (
-        "If everything before the classifier were done once, on all samples, the "
+        "If everything before the estimator were done once, on all samples, the "
         f"{what} would differ by {size}."
     )
 
@@ -433,7 +433,7 @@ def _figure(s: AuditSummary) -> Figure:
         if lane["protocol"] == "in":
             detail = "everything that uses labels is done inside each training fold"
         elif s["reported"] != "out":
-            detail = "what comes before the classifier is done once, on all samples"
+            detail = "what comes before the estimator is done once, on all samples"
         panels.append(Panel(picture, lane["label"], detail, protocol=lane["protocol"]))
     shown, plural = f"{capitalized(scoring.full_label)} on test samples.", "scores"
     if scoring.is_accuracy:
