@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
+from tests.selection.problems import survival
 
 from veridical._core.reading import read_table
 from veridical._core.splits import CrossValidation
 from veridical._core.targets import Survival
 from veridical.auditing import audit
 from veridical.auditing.association import coarse_outcome
-from veridical.auditing.auditing import CHECKS, OF_ANY_TARGET
+from veridical.auditing.auditing import OF_CLASSES
+from veridical.auditing.batches import find_batch_trace
 from veridical.auditing.conclusions import beats_random_labels
 from veridical.auditing.nulls import LabelPermutations
 from veridical.datasets import (
@@ -23,6 +28,7 @@ from veridical.datasets import (
     make_survival,
 )
 from veridical.learning import CoxRidge
+from veridical.preparation import ComBat
 
 FEW = {"cv": 5, "n_permutations": 19, "random_state": 0}
 
@@ -121,11 +127,144 @@ def test_checks_about_classes_are_not_testable_for_other_targets():
     X, y = make_linear_regression(40, 5, 3, random_state=0)
     found = audit(Ridge(), X, y, **FEW)
     open_checks = {one.code: one.needs for one in found.untested}
-    about_classes = set(CHECKS) - OF_ANY_TARGET
-    assert {code for code, needs in open_checks.items() if needs == "classes"} == (
-        about_classes
-    )
-    assert not about_classes & set(found.seconds)
+    needing = {code for code, needs in open_checks.items() if needs == "classes"}
+    assert needing == OF_CLASSES
+    assert not OF_CLASSES & set(found.seconds)
     said = str(next(one for one in found.untested if one.code == "VD009"))
     assert said == "VD009 not testable without classes: the target is numbers."
     assert not audit(Ridge(), X, y, checks=["VD003"], **FEW).untested
+
+
+# -- every check that is not about classes, on numbers and on survival times -----------
+
+KINDS = pytest.mark.parametrize("kind", ["numbers", "survival"])
+
+
+def _outcome(kind, signal, rng):
+    """Draw numbers, or censored times, that go with a signal."""
+    if kind == "numbers":
+        return signal + 0.8 * rng.normal(size=signal.size)
+    return survival(rng, 2 * signal, share=0.8)
+
+
+def _honest(kind, seed, n=100, p=8):
+    """Draw a table with one useful feature among noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    return X, _outcome(kind, X[:, 1], rng)
+
+
+def _wild(kind):
+    """Mistakes: a table, its outcome, the code, and what else an audit is told."""
+    rng = np.random.default_rng(7)
+    X, y = _honest(kind, 7)
+    z = X[:, 1]
+    n = len(X)
+    of = np.arange(n) // 4  # four samples of each subject
+    near = rng.normal(size=(n // 4, 8))[of] + 0.2 * rng.normal(size=(n, 8))
+    drift = np.cumsum(rng.normal(size=(n, 8)), axis=0)
+    level = rng.integers(0, 8, n)
+    coded = y["event"].astype(float) if kind == "survival" else y
+    encoded = np.bincount(level, coded) / np.bincount(level)
+    gone = X.copy()
+    gone[(z > 0.4) & (rng.random(n) < 0.9), 5] = np.nan
+    number = X.copy()
+    number[:, 5] = np.argsort(np.argsort(z)) + 1
+    made = X.copy()
+    made[:20] = made[20:40] + rng.random((20, 1)) * (made[40:60] - made[20:40])
+    strong = X.copy()
+    strong[:, 1] += 0.02 * rng.normal(size=n)
+    plain = _outcome(kind, near[:, 0] + rng.normal(size=n // 4)[of], rng)
+    site = (z + 0.7 * rng.normal(size=n) > 0).astype(int)
+    shifted = X + 2.0 * site[:, None] * rng.normal(size=8)
+    exact = 6.0 * z if kind == "numbers" else _sharp(z)
+    imputer = SimpleImputer()
+    model = Ridge() if kind == "numbers" else CoxRidge()
+    return {
+        "VD004": (X, y, {"cv": KFold(25), "test": "corrected-t"}),
+        "VD012": (strong, exact, {}),
+        "VD014": (pd.DataFrame(near).add_prefix("x").assign(patient=of), plain, {}),
+        "VD020": (np.column_stack([X, encoded[level]]), y, {}),
+        "VD021": (near, plain, {}),
+        "VD022": (drift, _outcome(kind, drift[:, 0] / 10, rng), {}),
+        "VD023": (shifted, y, {"batch": site}),
+        "VD024": (gone, exact, {"estimator": make_pipeline(imputer, model)}),
+        "VD025": (number, y, {}),
+        "VD027": (made, y, {}),
+        "VD029": (X, y, {"fitted_on": np.arange(50)}),
+        "VD032": (X, y, {"n_removed": 5}),
+    }
+
+
+def _sharp(z):
+    """Return times in the order of a signal, some of them censored."""
+    y = np.empty(z.size, dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = np.arange(z.size) % 5 > 0, np.exp(-z)
+    return y
+
+
+@KINDS
+@pytest.mark.parametrize("code", sorted(_wild("numbers")))
+def test_a_mistake_is_found_whatever_the_target(kind, code):
+    X, y, more = _wild(kind)[code]
+    estimator = more.pop("estimator", "ridge" if kind == "numbers" else "cox")
+    found = audit(estimator, X, y, checks=[code], **{**FEW, **more})
+    (one,) = found.findings
+    assert one.code == code
+    said = one.title + one.evidence + one.cure
+    assert "class" not in said
+    assert "accuracy" not in said
+
+
+@KINDS
+def test_honest_work_is_not_flagged_whatever_the_target(kind):
+    for seed in range(3):
+        X, y = _honest(kind, seed)
+        rng = np.random.default_rng(100 + seed)
+        told = {"batch": rng.integers(0, 3, len(X)), "n_tried": 1, "n_removed": 0}
+        told |= {"time": rng.permutation(len(X)), "groups": range(len(X))}
+        found = audit("ridge" if kind == "numbers" else "cox", X, y, **told, **FEW)
+        assert not found.codes, found.findings
+        parts = {part.name: part.value for part in found.decomposition.parts}
+        assert all(parts[name] == 0 for name in ("features", "groups", "order"))
+
+
+@KINDS
+def test_batches_corrected_with_the_outcome_are_found(kind):
+    """The batch goes with the outcome, and ComBat saw both on all samples."""
+    rng = np.random.default_rng(3)
+    signal = rng.normal(size=120)
+    site = (signal + rng.normal(size=120) > 0).astype(int)
+    X = rng.normal(size=(120, 200)) + rng.normal(size=200) * site[:, None]
+    y = _outcome(kind, signal, rng)
+    kept = y["event"] * 1.0 if kind == "survival" else y
+    if kind == "survival":
+        kept = np.column_stack([kept, np.log(y["time"])])
+    corrected = {
+        "with": ComBat().fit_transform(X, batch=site, covariates=kept),
+        "without": ComBat().fit_transform(X, batch=site),
+    }
+    how = {}
+    for name, values in corrected.items():
+        how[name] = find_batch_trace(read_table(values, y), site, 0).how
+    if kind == "numbers":
+        assert how == {"with": "with the class", "without": "without the class"}
+    assert find_batch_trace(read_table(X, y), site, 0) is None
+    found = audit(
+        "ridge" if kind == "numbers" else "cox",
+        corrected["with"],
+        y,
+        checks="VD013",
+        batch=site,
+        **FEW,
+    )
+    assert found.codes == ("VD013",)
+    assert "class" not in found.findings[0].evidence
+
+
+def test_a_table_sorted_by_its_target_shows_no_likeness_in_order():
+    for seed in range(5):
+        X, y = _honest("numbers", seed, n=120)
+        order = np.argsort(y)
+        found = audit("ridge", X[order], y[order], checks="VD022", **FEW)
+        assert not found.findings

@@ -37,6 +37,8 @@ from veridical.kernels.statistics import between_classes, chi_squares, f_ratio
 
 #: Number of permutations of the labels, and of random sets of features.
 DRAWS = 999
+# Smallest number of samples in one of many parts of a target without classes.
+_FEWEST_OF_PART = 8
 # Number of features in one block of a matrix product.
 _BLOCK = 512
 # Distances, in ranks along a feature, of the samples that are compared as neighbours.
@@ -93,24 +95,45 @@ def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
     return max(p_alone, _pvalues(np.hstack([own, rivals])))
 
 
-def coarse_outcome(data: Table) -> IntArray:
+def coarse_outcome(data: Table, n_parts: int = 3) -> IntArray:
     """Return the classes; of numbers and survival times, thirds of the samples.
 
-    Survival times are ordered by the martingale residuals without features: the event,
-    1 or 0, minus the cumulative hazard until the time, so that early events come last.
+    Parameters
+    ----------
+    data : Table
+        The samples.
+    n_parts : int, default=3
+        Number of parts of equal size, by `outcome_values`, where there are no classes.
     """
     if data.kind == "classes":
         return data.y
-    values = data.labels
-    if data.kind == "survival":
-        time, event = data.as_survival.time, data.as_survival.event
-        order = np.argsort(time, kind="stable")
-        ranked = time[order]
-        at_risk = len(time) - np.searchsorted(ranked, ranked, side="left")
-        hazard = np.cumsum(event[order] / at_risk)
-        values = event - hazard[np.searchsorted(ranked, time, side="right") - 1]
+    values = outcome_values(data)
     rank = np.argsort(np.argsort(values, kind="stable"), kind="stable")
-    return (3 * rank // len(rank)).astype(np.intp)
+    return (n_parts * rank // len(rank)).astype(np.intp)
+
+
+def fine_outcome(data: Table) -> IntArray:
+    """Return the classes; of numbers and survival times, at most ten parts.
+
+    Within parts of a few samples the outcome hardly varies.
+    """
+    return coarse_outcome(data, int(np.clip(data.n_samples // _FEWEST_OF_PART, 3, 10)))
+
+
+def outcome_values(data: Table) -> FloatArray:
+    """Return a target of numbers; of survival times the martingale residuals.
+
+    Those without features: the event, 1 or 0, minus the cumulative hazard until the
+    time, so that early events come last.
+    """
+    if data.kind != "survival":
+        return np.asarray(data.labels, dtype=np.float64)
+    time, event = data.as_survival.time, data.as_survival.event
+    order = np.argsort(time, kind="stable")
+    ranked = time[order]
+    at_risk = len(time) - np.searchsorted(ranked, ranked, side="left")
+    hazard = np.cumsum(event[order] / at_risk)
+    return np.asarray(event - hazard[np.searchsorted(ranked, time, side="right") - 1])
 
 
 def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:

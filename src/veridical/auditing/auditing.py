@@ -44,7 +44,7 @@ from veridical.auditing import (
     checks_values,
     nulls,
 )
-from veridical.auditing.codes import check_codes, untested
+from veridical.auditing.codes import check_codes, in_words_of_outcomes, untested
 from veridical.auditing.decomposing import decompose
 from veridical.auditing.evidence import AuditEvidence, gather_evidence
 from veridical.auditing.knowledge import read_knowledge
@@ -93,10 +93,9 @@ CHECKS: dict[str, Callable[[AuditEvidence], Finding | Untested | None]] = {
     "VD032": checks_choices.removed_by_their_predictions,
 }
 
-#: Checks for every kind of target; the others are about classes.
-OF_ANY_TARGET = frozenset(
-    ("VD001", "VD002", "VD003", "VD007", "VD008", "VD010", "VD011", "VD028")
-)
+#: Checks of the majority, of thresholds and of steps that treat each class by itself:
+#: they need classes.
+OF_CLASSES = frozenset(("VD005", "VD009", "VD026", "VD030", "VD031"))
 
 #: Checks that look at values which a sparse matrix does not store.
 OF_DENSE_FEATURES = frozenset(
@@ -331,8 +330,10 @@ def audit(
         impossible |= dict.fromkeys(wanted & OF_DENSE_FEATURES, needs)
     if data.kind != "classes":
         needs = "classes", f"the target is {TARGET_NAMES[data.kind]}"
-        impossible |= dict.fromkeys(wanted - OF_ANY_TARGET, needs)
+        impossible |= dict.fromkeys(wanted & OF_CLASSES, needs)
     found, seconds = _run_checks(evidence, wanted - frozenset(impossible))
+    if data.kind != "classes":
+        found = [in_words_of_outcomes(one) for one in found]
     findings = sorted(
         (one for one in found if isinstance(one, Finding)),
         key=lambda finding: (SEVERITIES.index(finding.severity), finding.code),

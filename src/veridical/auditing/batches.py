@@ -3,7 +3,9 @@
 A correction of batches on all samples makes the means of batches agree better than the
 means of samples drawn at random do. If the class took part, as what the correction was
 to protect, it is the means within classes that agree; if not, it is the plain means.
-Where batch and class go together, the two differ.
+Where batch and class go together, the two differ. For numbers and survival times a
+straight line takes the place of the classes: in the number; in the event and the
+martingale residual.
 
 | symbol | meaning                                                                 |
 |--------|-------------------------------------------------------------------------|
@@ -29,6 +31,11 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
+from veridical.auditing.association import (
+    coarse_outcome,
+    fine_outcome,
+    outcome_values,
+)
 
 #: Number of permutations, and the p-value up to which batches count as corrected.
 DRAWS, TRACE_LEVEL = 199, 0.005
@@ -75,7 +82,7 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
     Parameters
     ----------
     table : Table
-        The samples as they were given, with classes.
+        The samples as they were given.
     batch : array-like of shape (n_samples,)
         Their batches.
     seed : int
@@ -87,23 +94,21 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
         None without a trace, and for tables in which none can be found: fewer than two
         batches, or no numeric feature without missing values.
     """
-    if table.kind != "classes" or sparse.issparse(table.values):
+    if sparse.issparse(table.values):
         return None
     codes = pd.factorize(np.asarray(batch))[0].astype(np.intp)
     rng = as_generator(seed)
     values = _usable(table, rng)
     n, n_batches = len(codes), int(codes.max()) + 1
-    if n_batches < 2 or not values.shape[1] or n < n_batches + table.n_classes + 1:
+    outcome = _outcome_basis(table)
+    if n_batches < 2 or not values.shape[1] or n < n_batches + outcome.shape[1] + 1:
         return None
-    classes = table.y
+    parts = fine_outcome(table)
     plain = np.empty(1 + DRAWS)
     within = np.empty(1 + DRAWS)
-    centred = values - values.mean(axis=0)
-    members = (classes[:, None] == np.arange(table.n_classes)).astype(np.float64)
-    members = members[:, members.any(axis=0)]
-    by_class = centred - members @ (
-        (members.T @ centred) / members.sum(axis=0)[:, None]
-    )
+    mean = np.full((n, 1), n**-0.5)
+    centred = _residuals(values, mean)
+    by_class = _residuals(centred, outcome)
     total = _squares(centred), _squares(by_class)
     keep = total[1] > 1e-12 * np.maximum(total[0], 1e-300)
     centred, by_class = centred[:, keep], by_class[:, keep]
@@ -112,9 +117,9 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
         return None
     for b in range(1 + DRAWS):
         free = codes if b == 0 else codes[rng.permutation(n)]
-        inner = codes if b == 0 else _permute_within(codes, classes, rng)
-        plain[b] = _share(centred, free, n_batches, None, totals[0])
-        within[b] = _share(by_class, inner, n_batches, members, totals[1])
+        inner = codes if b == 0 else _permute_within(codes, parts, rng)
+        plain[b] = _share(centred, free, n_batches, mean, totals[0])
+        within[b] = _share(by_class, inner, n_batches, outcome, totals[1])
     found = [
         (float(s[0] / s[1:].mean()), (1 + int((s[1:] <= s[0]).sum())) / (1 + DRAWS))
         for s in (plain, within)
@@ -134,7 +139,7 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
         pvalue,
         pvalue_within,
         int(keep.sum()),
-        cramers_v(codes, classes),
+        cramers_v(codes, coarse_outcome(table)),
     )
 
 
@@ -172,6 +177,27 @@ def _permute_within(
     return permuted
 
 
+def _outcome_basis(table: Table) -> FloatArray:
+    """Return orthonormal directions of what the outcome explains, with the mean."""
+    if table.kind == "classes":
+        members = (table.y[:, None] == np.arange(table.n_classes)).astype(np.float64)
+        members = members[:, members.any(axis=0)]
+        return np.asarray(members / np.sqrt(members.sum(axis=0)))
+    columns = [np.ones(table.n_samples), outcome_values(table)]
+    if table.kind == "survival":
+        columns.append(table.as_survival.event.astype(np.float64))
+    basis, singular, _ = np.linalg.svd(
+        np.column_stack([one / np.linalg.norm(one) for one in columns]),
+        full_matrices=False,
+    )
+    return np.asarray(basis[:, singular > 1e-9])
+
+
+def _residuals(values: FloatArray, basis: FloatArray) -> FloatArray:
+    """Return what orthonormal directions leave of values."""
+    return np.asarray(values - basis @ (basis.T @ values))
+
+
 def _squares(values: FloatArray) -> FloatArray:
     return np.asarray((values**2).sum(axis=0))
 
@@ -180,18 +206,15 @@ def _share(
     values: FloatArray,
     codes: IntArray,
     n_batches: int,
-    members: FloatArray | None,
+    removed: FloatArray,
     total: FloatArray,
 ) -> float:
     """Return the mean share of variance that batches explain.
 
-    `values` are centred, within classes where there are `members`.
+    `values` are residuals of the directions `removed`.
     """
     design = (codes[:, None] == np.arange(1, n_batches)).astype(np.float64)
-    if members is None:
-        design -= design.mean(axis=0)
-    else:
-        design -= members @ ((members.T @ design) / members.sum(axis=0)[:, None])
+    design = _residuals(design, removed)
     basis, singular, _ = np.linalg.svd(design, full_matrices=False)
     basis = basis[:, singular > 1e-9 * max(singular[0], 1e-300)]
     return float((((basis.T @ values) ** 2).sum(axis=0) / total).mean())

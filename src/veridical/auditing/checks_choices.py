@@ -115,7 +115,7 @@ def fitted_on_tested_samples(e: AuditEvidence) -> Finding | Untested | None:
     severity: Severity = "warning"
     details = {"n_samples": shared.size, "share": share}
     unseen = [~other[split.test] for split in e.splits]
-    if sum(map(np.count_nonzero, unseen)) >= 10:
+    if e.of_classes and sum(map(np.count_nonzero, unseen)) >= 10:
         codes = e.procedure.table.y
         right = np.concatenate(
             [
@@ -300,6 +300,16 @@ def removed_by_their_predictions(e: AuditEvidence) -> Finding | Untested | None:
         )
     if not n_removed:
         return None
+    if not e.of_classes:
+        return finding(
+            "VD032",
+            "warning",
+            f"{count(n_removed, 'sample')} of {e.n_samples + n_removed} "
+            f"{'was' if n_removed == 1 else 'were'} removed after the predictions were "
+            f"seen. How much this changes the {e.measure.label} cannot be computed "
+            "from the samples that are left.",
+            {"n_removed": n_removed},
+        )
     given, low = e.accuracy["in"].value, e.accuracy["in"].low
     least = accuracy_with_removed(e)
     all_samples = e.n_samples + n_removed

@@ -14,12 +14,15 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
 from veridical._core.text import show
+from veridical.auditing.association import outcome_values
 from veridical.auditing.codes import finding
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.records import Finding, Severity
 from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
+from veridical.criteria.survival import concordances
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate
+from veridical.kernels.trainsets import TrainSets
 
 #: Samples in a test fold; with fewer its accuracy has too few possible values.
 SMALLEST_FOLD = 5
@@ -36,6 +39,8 @@ _MOST_BY_CHANCE = 1e-3
 # Smallest ratio of the F ratios of the best and the second feature, and smallest share
 # of correctly classified samples, at which one feature carries the accuracy.
 _CARRIES, _NEARLY = 3.0, 0.9
+# Smallest number of samples of numbers or survival times of which this is said.
+_ENOUGH_FOR_ONE = 20
 # Largest share of the features that have no more values than there are classes, in a
 # table in which such a feature is taken for a code of the class.
 _FEW_CODES = 0.1
@@ -53,12 +58,15 @@ def folds_too_small(e: AuditEvidence) -> Finding | None:
         return None
     severity: Severity = "note" if e.test is None else "warning"
     used = "a test over folds" if e.test is None else f"the test {e.test!r}"
+    steps = f"its accuracy changes in steps of {100 / smallest:.0f} points"
+    if not e.of_classes:
+        steps = f"its {e.measure.label} varies much and is skewed, if it is defined"
     return finding(
         "VD004",
         severity,
         f"The smallest of {len(sizes)} test folds has {smallest} "
-        f"{'sample' if smallest == 1 else 'samples'}, so its accuracy changes in steps "
-        f"of {100 / smallest:.0f} points, but {used} assumes a normal distribution.",
+        f"{'sample' if smallest == 1 else 'samples'}, so {steps}, but {used} assumes a "
+        "normal distribution.",
         {"smallest_fold": smallest, "n_folds": len(sizes)},
     )
 
@@ -102,9 +110,9 @@ def memoriser_in_632(e: AuditEvidence) -> Finding | None:
         "VD006",
         "error",
         "The estimator predicts all its training samples correctly, so 0.368 of the "
-        f".632 estimate is 1 whatever the data. It reports {percent(found.value)}; on "
-        "samples outside the bootstrap samples the estimator reaches "
-        f"{percent(outside)}.",
+        f".632 estimate is 1 whatever the data. It reports "
+        f"{e.measure.write(found.value)}; on samples outside the bootstrap samples the "
+        f"estimator reaches {e.measure.write(outside)}.",
         {"estimate": found.value, "outside": outside},
     )
 
@@ -200,13 +208,17 @@ def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
 
 
 def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
-    """VD012: a single feature separates all classes."""
-    data, codes = e.procedure.table, e.procedure.table.y
+    """VD012: a single feature separates all classes, or carries the score."""
+    data = e.procedure.table
     if sparse.issparse(data.values):
         return None
     features = np.arange(data.n_features)
     if e.procedure.features is not None:
         features = e.procedure.features
+    if not e.of_classes:
+        enough = e.n_samples >= _ENOUGH_FOR_ONE
+        return _one_feature_carries(e, features) if enough else None
+    codes = data.y
     sizes = e.class_sizes
     # Share of the orders of the samples in which every class is contiguous.
     log_chance = (
@@ -251,47 +263,76 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
 
     A warning if the accuracy without it, or the balanced accuracy, falls by more than
     the interval of that with it allows, or if it has as many values as there are
-    classes, unlike the others.
+    classes, unlike the others. Without classes the leading score must fall so.
     """
-    data, codes = e.procedure.table, e.procedure.table.y
+    data = e.procedure.table
     numeric = features[~data.categorical[features]]
     values = data.values[:, numeric]
     if numeric.size < 3 or np.isnan(values).any():
         return None
-    within = np.zeros(numeric.size)
-    for k in np.unique(codes):
-        own = values[codes == k]
-        within += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
-    total = ((values - values.mean(axis=0)) ** 2).sum(axis=0)
-    # The F ratio but for its degrees of freedom, which all features share.
-    ratio = np.where(total > 0, total / np.maximum(within, 1e-12 * total) - 1, 0.0)
-    coded = _nearly_code(values, ratio, codes)
+    explained = _explained(data.take_columns(numeric), values)
+    ratio = explained / np.maximum(1 - explained, 1e-12)
+    coded = _nearly_code(values, ratio, data.y) if e.of_classes else None
     if coded is not None:
         return _report_code(e, int(numeric[coded[0]]), coded[1])
     best, second = np.argsort(-ratio, kind="stable")[:2]
     if ratio[best] < _CARRIES * ratio[second]:
         return None
-    share = _share_right(values[:, best], codes)
-    run = e.run_without(numeric[[best]]) if share >= _NEARLY else None
+    if e.of_classes:
+        share, least = _share_right(values[:, best], data.y), _NEARLY
+        does = "classifies {} of the samples correctly (mean over the classes)"
+    elif data.kind == "numbers":
+        share, least = float(explained[best]), _NEARLY**2
+        does = "explains {} of the variance of the outcome"
+    else:
+        share, least = (1 + math.sqrt(explained[best])) / 2, _NEARLY
+        does = "puts {} of the pairs of survival times that can be compared in order"
+    run = e.run_without(numeric[[best]]) if share >= least else None
     if run is None:
         return None
     without, accuracy = run.accuracy, e.accuracy["in"]
-    fall = max(accuracy.value - without, e.balanced - e.balanced_of(run))
-    if not fall > accuracy.value - accuracy.low:
+    falls = e.is_worse(without)
+    if e.of_classes:
+        fall = max(accuracy.value - without, e.balanced - e.balanced_of(run))
+        falls = fall > accuracy.value - accuracy.low
+    if not falls:
         return None
     j = int(numeric[best])
+    write = e.measure.write
     return finding(
         "VD012",
         "warning",
-        f"Feature {show(data.feature_names[j])} alone classifies {percent(share)} of "
-        "the samples correctly (mean over the classes), and explains "
-        f"{ratio[best] / max(ratio[second], 1e-12):.0f} times as much as any other "
-        f"feature. Without it the accuracy is {percent(without)} instead of "
-        f"{percent(e.accuracy['in'].value)}. A strong measurement may do this, and so "
-        "may a consequence of the class; the values cannot tell which.",
-        {"n_features": 1, "first": j, "accuracy_without": without},
+        f"Feature {show(data.feature_names[j])} alone {does.format(percent(share))}, "
+        f"and explains {ratio[best] / max(ratio[second], 1e-12):.0f} times as much as "
+        f"any other feature. Without it the {e.measure.label} is {write(without)} "
+        f"instead of {write(accuracy.value)}. A strong measurement may do this, and so "
+        f"may a consequence of the {e.outcome}; the values cannot tell which.",
+        {"n_features": 1, "first": j, f"{e.measure.name}_without": without},
         features=(j,),
     )
+
+
+def _explained(data: Table, values: FloatArray) -> FloatArray:
+    """Return how far the outcome and each feature explain each other, from 0 to 1.
+
+    For classes 1 less the share within them, for numbers r², for survival times Somers'
+    D², where D is twice the distance of the concordance from one half.
+    """
+    if data.kind == "survival":
+        C = concordances(data, TrainSets.all_rows(data.n_samples), 1)[0]
+        return np.asarray((2 * np.nan_to_num(C, nan=0.5) - 1) ** 2)
+    total = ((values - values.mean(axis=0)) ** 2).sum(axis=0)
+    if data.kind == "numbers":
+        y = outcome_values(data)
+        y = y - y.mean()
+        part = (y @ values) ** 2 / (y @ y)
+    else:
+        within = np.zeros(len(total))
+        for k in np.unique(data.y):
+            own = values[data.y == k]
+            within += ((own - own.mean(axis=0)) ** 2).sum(axis=0)
+        part = total - within
+    return np.clip(part / np.where(total > 0, total, np.inf), 0.0, 1.0)
 
 
 def _nearly_code(

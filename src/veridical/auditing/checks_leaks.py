@@ -367,9 +367,11 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
     found = find_batch_trace(e.procedure.table, e.known.batch, seed)
     if found is None:
         return None
+    classes = "classes" if e.of_classes else "outcome"
+    within = "within classes" if e.of_classes else "given the outcome"
     details = {
         "plain": found.plain,
-        "within_classes": found.within,
+        f"within_{classes}": found.within,
         "plain_pvalue": found.plain_pvalue,
         "within_pvalue": found.within_pvalue,
         "association": found.association,
@@ -377,29 +379,31 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
     said = [
         f"Batches explain {percent(found.plain)} as much of the variance of the "
         f"{found.n_features} features as random groups of these sizes do "
-        f"(p = {found.plain_pvalue:.3f}), and within classes {percent(found.within)} "
+        f"(p = {found.plain_pvalue:.3f}), and {within} {percent(found.within)} "
         f"(p = {found.within_pvalue:.3f})."
     ]
     if found.how == "with the class":
         said.append(
-            "Means of batches agree within classes, so the batches were corrected on "
-            "all samples with the class protected: the classes of test samples shaped "
-            "their features. How much this adds to the accuracy cannot be computed "
+            f"Means of batches agree {within}, so the batches were corrected on all "
+            f"samples with the {e.outcome} protected: the "
+            f"{'classes' if e.of_classes else 'outcomes'} of test samples shaped their "
+            f"features. How much this adds to the {e.measure.label} cannot be computed "
             "from the corrected features."
         )
         return finding("VD013", "error", " ".join(said), details)
     if found.how == "without the class":
         said.append(
             "The plain means of batches agree, so the batches were corrected on all "
-            "samples without the class. Where batch and class go together, as here "
-            f"(Cramér's V {found.association:.2f}), the accuracy is too low: a test "
-            "sample has taken part in the mean that was subtracted from it."
+            f"samples without the {e.outcome}. Where batch and {e.outcome} go "
+            f"together, as here (Cramér's V {found.association:.2f}), the "
+            f"{e.measure.label} is too {'low' if e.measure.sign > 0 else 'high'}: a "
+            "test sample has taken part in the mean that was subtracted from it."
         )
         return finding("VD013", "warning", " ".join(said), details)
     said.append(
-        "The batches were corrected on all samples. Batch and class go together too "
-        f"little here (Cramér's V {found.association:.2f}) to see whether the class "
-        "was protected, and for it to change the accuracy much."
+        f"The batches were corrected on all samples. Batch and {e.outcome} go together "
+        f"too little here (Cramér's V {found.association:.2f}) to see whether the "
+        f"{e.outcome} was protected, and for it to change the {e.measure.label} much."
     )
     return finding("VD013", "note", " ".join(said), details)
 
@@ -425,9 +429,10 @@ def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
     if isinstance(e.method, Splitter):
         found = by_folds(data, e.splits, seed)
         if found is not None and found.is_shown:
+            like = "the same class" if e.of_classes else "a like outcome"
             said = (
                 f"{percent(found.observed)} of the samples are in one fold with their "
-                "nearest neighbour of the same class, where folds drawn at random have "
+                f"nearest neighbour of {like}, where folds drawn at random have "
                 f"{percent(found.expected)} (p-value {found.pvalue:.3f}): the splits "
                 "seem to keep groups together. Labels were permuted, and the interval "
                 "was computed, as if samples were independent."

@@ -11,11 +11,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.numbers import count, percent, points
+from veridical._core.numbers import count, percent
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.auditing.association import coarse_outcome
 from veridical.auditing.clusters import MOST_CLUSTERED
 from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import sample_distances
@@ -26,16 +25,12 @@ from veridical.auditing.records import Finding, Severity, Untested
 def compare_splits(
     e: AuditEvidence, splits: list[Split], least: Severity
 ) -> tuple[float, str, Severity]:
-    """Measure the accuracy with other splits: value, sentence, severity."""
+    """Measure the accuracy, or the score, with other splits: value, words, severity."""
     other = e.procedure.inside(e.procedure.unpermuted, splits).accuracy
-    honest = e.accuracy["in"]
-    change = other - honest.value
-    said = (
-        f"the accuracy is {percent(other)} instead of {percent(honest.value)} "
-        f"({points(change)})."
-    )
-    lower = other < honest.low if math.isfinite(honest.low) else change < 0
-    return other, said, "error" if lower else least
+    if math.isnan(other):
+        return other, f"the {e.measure.label} is not defined.", least
+    said = f"the {e.measure.label} is {e.compare_with(other)}."
+    return other, said, "error" if e.is_worse(other) else least
 
 
 def whole_group_splits(
@@ -43,7 +38,7 @@ def whole_group_splits(
 ) -> list[Split] | None:
     """Return stratified folds that keep groups whole; None with too few groups."""
     n_folds = min(10, len(e.splits), np.unique(groups).size)
-    codes = coarse_outcome(e.procedure.table)
+    codes = e.codes
     if n_folds < 2 or np.bincount(codes).min() < 2:
         return None
     folds = StratifiedGroupKFold(
@@ -107,7 +102,7 @@ def relatives_across_folds(e: AuditEvidence) -> Finding | Untested | None:
     if splits is not None:
         other, text, severity = compare_splits(e, splits, "warning")
         said += f" With these groups kept whole, {text}"
-        details["accuracy_whole"] = other
+        details[f"{e.measure.name}_whole"] = other
     return finding("VD021", severity, said, details)
 
 
@@ -143,23 +138,27 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
         )
     if z < ORDER_Z:
         return None
-    splits, how = blocked_splits(data.y, order, min(10, max(2, len(e.splits))))
+    splits, how = blocked_splits(e.codes, order, min(10, max(2, len(e.splits))))
     if _are_blocks(e.splits, order):
         return None
     what = "in time" if time is not None else "in the table"
+    like = ("the same class", "the classes")
+    if not e.of_classes:
+        like = ("a like outcome", "like outcomes")
     said = (
         f"Samples that follow each other {what} are more alike than other samples of "
-        f"the same class (z = {z:.1f} against random orders within the classes), and "
-        "the folds divide them at random."
+        f"{like[0]} (z = {z:.1f} against random orders within {like[1]}), and the "
+        "folds divide them at random."
     )
     severity: Severity = "note"
     details = {"z": z}
-    if all(_has_all_classes(split, data.y) for split in splits):
+    if all(_has_all_classes(split, e.codes) for split in splits):
         other, text, severity = compare_splits(e, splits, "note")
-        if severity == "note" and other <= e.accuracy["in"].value - _LOWER:
+        fall = e.measure.sign * (e.accuracy["in"].value - other)
+        if severity == "note" and e.measure.high <= 1 and fall >= _LOWER:
             severity = "warning"
         said += f" With folds of {how}, {text}"
-        details["accuracy_blocked"] = other
+        details[f"{e.measure.name}_blocked"] = other
     return finding("VD022", severity, said, details)
 
 
@@ -173,7 +172,8 @@ def blocked_splits(
     """Return folds of consecutive samples, and their name.
 
     Where a training set would have too few samples of a class, as in a table that is
-    sorted by class, the folds have consecutive samples of each class.
+    sorted by class, the folds have consecutive samples of each class. For numbers and
+    survival times the classes are thirds of the samples.
     """
     plain = [
         Split(np.sort(rows).astype(np.intp), len(codes))
@@ -218,18 +218,17 @@ _STRATA = 5
 
 
 def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
-    """VD023: the batch or covariates predict the class, and the classifier uses it."""
+    """VD023: the batch or covariates predict the outcome, and the estimator uses it."""
     strata, what = find_strata(e)
     if strata is None:
         return untested(
             "VD023",
             "batch= or covariates=",
-            "whether a batch, site or covariate that goes with the class explains the "
-            "accuracy",
+            f"whether a batch, site or covariate that goes with the {e.outcome} "
+            f"explains the {e.measure.label}",
         )
-    codes = e.procedure.table.y
     seed = seed_for(e.seed, Purpose.PERMUTATIONS, 2)
-    pvalue = associate(strata, codes)
+    pvalue = associate(strata, e.codes)
     if pvalue > BATCH_LEVEL:
         return None
     within = e.scores_within(strata, WITHIN, seed)
@@ -244,10 +243,10 @@ def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
     p_within = (1 + as_good) / (1 + within.size)
     write = e.scoring.write
     said = (
-        f"The {what} goes with the class (p = {pvalue:.2g}). With labels permuted "
-        f"within {what} only, where nothing but the {what} is left to learn, the "
-        f"{e.scoring.label} is {write(float(within.mean()))} on average; with labels "
-        f"permuted freely it is {write(null.mean)}."
+        f"The {what} goes with the {e.outcome} (p = {pvalue:.2g}). With labels "
+        f"permuted within {what} only, where nothing but the {what} is left to learn, "
+        f"the {e.scoring.label} is {write(float(within.mean()))} on average; with "
+        f"labels permuted freely it is {write(null.mean)}."
     )
     details = {"pvalue": pvalue, "part": part, "pvalue_within": p_within}
     if part < _LEARNED * error:
@@ -266,7 +265,6 @@ def find_strata(e: AuditEvidence) -> tuple[IntArray | None, str]:
     batch, covariates = e.known.batch, e.known.covariates
     if covariates is None:
         return batch, "batch"
-    codes = e.procedure.table.y
     scaled = covariates - covariates.mean(axis=0)
     spread = scaled.std(axis=0)
     scaled = scaled[:, spread > 0] / spread[spread > 0]
@@ -274,7 +272,7 @@ def find_strata(e: AuditEvidence) -> tuple[IntArray | None, str]:
         scaled = np.hstack([scaled, np.eye(batch.max() + 1)[batch]])
     if not scaled.shape[1]:
         return batch, "batch"
-    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled, codes)
+    model = LogisticRegression(C=1.0, max_iter=500).fit(scaled, e.codes)
     score = np.atleast_2d(model.decision_function(scaled).T)[0]
     cuts = np.quantile(score, np.arange(1, _STRATA) / _STRATA)
     name = "covariates" if batch is None else "batch and the covariates"

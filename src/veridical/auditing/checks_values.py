@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse, stats
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.numbers import percent, points
+from veridical._core.numbers import percent
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical._core.text import show
@@ -45,16 +45,14 @@ def report_features(
     """
     without = e.accuracy_without(features)
     severity, more = least, {}
-    effect = "The effect on the accuracy cannot be measured here."
-    if without is not None:
-        honest = e.accuracy["in"]
-        change = without - honest.value
+    effect = f"The effect on the {e.measure.label} cannot be measured here."
+    if without is not None and not math.isnan(without):
         effect = (
-            f"Without {'it' if features.size == 1 else 'them'} the accuracy is "
-            f"{percent(without)} instead of {percent(honest.value)} ({points(change)})."
+            f"Without {'it' if features.size == 1 else 'them'} the {e.measure.label} "
+            f"is {e.compare_with(without)}."
         )
-        more = {"accuracy_without": without}
-        if without < honest.low if math.isfinite(honest.low) else change < 0:
+        more = {f"{e.measure.name}_without": without}
+        if e.is_worse(without):
             severity = "error"
     found = {**details, **more}
     return finding(code, severity, f"{said} {effect}", found, features=features)
@@ -71,19 +69,23 @@ def name_features(data: Table, features: IntArray) -> str:
 # -- VD020 ---------------------------------------------------------------------------
 
 
+# Of what means are taken where there are no classes.
+_ENCODED = {"numbers": "the outcome", "survival": "the events, 0 or 1,"}
+
+
 def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
-    """VD020: values of a feature are shares of a class among all samples."""
+    """VD020: values of a feature are shares of a class, or means, of all samples."""
     data = e.procedure.table
     found = find_target_encoded(data)
     if not found:
         return None
     features = np.array([one.feature for one in found], dtype=np.intp)
     first = found[0]
-    label = show(data.classes[first.code])
+    of = e.name_part(first.code) if e.of_classes else _ENCODED[data.kind]
     said = (
         f"{name_features(data, features)}: each of the {first.n_values} different "
         f"values of {show(data.feature_names[first.feature])} is {first.formula} of "
-        f"class {label} among the samples with that value, test samples included."
+        f"{of} among the samples with that value, test samples included."
     )
     details = {"n_features": features.size, "first": first.feature}
     return report_features(e, "VD020", "error", said, features, details)
@@ -93,34 +95,35 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
 
 
 def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
-    """VD024: values are missing more often in one class."""
+    """VD024: values are missing more often in one class, or third of the samples."""
     data = e.procedure.table
     if sparse.issparse(data.values) or not data.has_missing:
         return None
     missing = np.isnan(data.values)
-    pvalues, code = _missing_pvalues(missing, data.y, data.n_classes)
-    per_sample = _count_pvalue(missing.sum(axis=1), data.y)
-    tested = max(1, int(np.count_nonzero(pvalues < 1)) * data.n_classes)
+    n_parts = int(e.codes.max()) + 1
+    pvalues, code = _missing_pvalues(missing, e.codes, n_parts)
+    per_sample = _count_pvalue(missing.sum(axis=1), e.codes)
+    tested = max(1, int(np.count_nonzero(pvalues < 1)) * n_parts)
     j = int(np.argmin(pvalues))
     if min(pvalues[j] * tested, per_sample) > STRICT_LEVEL:
         return None
     by_feature = pvalues[j] * tested <= STRICT_LEVEL
     features = np.flatnonzero(pvalues * tested <= STRICT_LEVEL)
     if by_feature:
-        own = data.y == code[j]
+        own = e.codes == code[j]
         said = (
             f"{name_features(data, features)}: {show(data.feature_names[j])} is "
-            f"missing in {percent(missing[own, j].mean())} of class "
-            f"{show(data.classes[code[j]])} and in "
+            f"missing in {percent(missing[own, j].mean())} of "
+            f"{e.name_part(int(code[j]))} and in "
             f"{percent(missing[~own, j].mean())} of the other samples (p = "
             f"{pvalues[j]:.2g} before correction for {tested} comparisons)."
         )
     else:
-        means = [missing[data.y == k].mean() for k in np.unique(data.y)]
+        means = [missing[e.codes == k].mean() for k in np.unique(e.codes)]
         features = np.flatnonzero(missing.any(axis=0))
         said = (
             f"{percent(min(means))} to {percent(max(means))} of the values are "
-            f"missing, by class (p = {per_sample:.2g})."
+            f"missing, by {e.outcome} (p = {per_sample:.2g})."
         )
     details = {"pvalue": float(min(pvalues[j], per_sample))}
     return report_features(e, "VD024", "warning", said, features, details)
@@ -181,14 +184,15 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
     candidates = find_identifier_features(data)
     if not candidates.size:
         return None
-    p = np.array([_order_pvalue(data.values[:, j], data.y) for j in candidates])
+    p = np.array([_order_pvalue(data.values[:, j], e.codes) for j in candidates])
     found = candidates[p * candidates.size <= STRICT_LEVEL]
     if not found.size:
         return None
     said = (
         f"{name_features(data, found)}: the values number the samples or follow their "
-        f"order, and samples with neighbouring values are of the same class more often "
-        f"than by chance (p = {p.min():.1g})."
+        "order, and samples with neighbouring values "
+        f"{'are of the same class' if e.of_classes else 'have a like outcome'} more "
+        f"often than by chance (p = {p.min():.1g})."
     )
     details = {"n_features": found.size, "first": int(found[0])}
     return report_features(e, "VD025", "warning", said, found, details)

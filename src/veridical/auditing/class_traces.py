@@ -4,7 +4,8 @@ Each trace is an equality that holds up to rounding where the step was done, and
 never otherwise:
 
 - *target encoding*: the value of a category is the share of a class among the samples
-  with that value, or a mean of it and of the share among all samples;
+  with that value, or a mean of it and of the share among all samples; for numbers and
+  survival times, the mean of the target or of the events;
 - *imputation by class*: a repeated value of a class is the mean of its other samples;
 - *normalisation by class*: all samples of a class have the same sorted values, those of
   the classes differ.
@@ -46,9 +47,14 @@ class Encoded(NamedTuple):
 
 
 def find_target_encoded(data: Table) -> list[Encoded]:
-    """Find numeric features whose values are shares of a class."""
+    """Find numeric features whose values are shares of a class, or means of a target.
+
+    Of survival times, means of the events: shares of the samples in which they were
+    seen.
+    """
     if sparse.issparse(data.values):
         return []
+    targets, word = _encoded_targets(data)
     found = []
     for j in np.flatnonzero(_has_few_values(data)).tolist():
         feature = data.values[:, j]
@@ -57,14 +63,26 @@ def find_target_encoded(data: Table) -> list[Encoded]:
         if not _FEWEST_SHARES <= values.size <= 0.8 * np.count_nonzero(known):
             continue
         counts = np.bincount(place)
-        for k in range(data.n_classes):
-            is_class = (data.y[known] == k).astype(np.float64)
-            shares = np.bincount(place, is_class) / counts
-            formula = _encodes(values, shares, counts, float(is_class.mean()))
+        for k, target in enumerate(targets):
+            own = target[known]
+            means = np.bincount(place, own) / counts
+            variances = np.bincount(place, (own - means[place]) ** 2) / counts
+            if variances.max() <= 1e-9 * own.var():
+                continue  # the feature itself gives the target
+            formula = _encodes(values, means, variances, counts, own)
             if formula:
-                found.append(Encoded(j, k, values.size, formula))
+                found.append(Encoded(j, k, values.size, formula.format(word)))
                 break
     return found
+
+
+def _encoded_targets(data: Table) -> tuple[list[FloatArray], str]:
+    """Return what may be averaged over samples, and what people call the means."""
+    if data.kind == "numbers":
+        return [np.asarray(data.labels, dtype=np.float64)], "mean"
+    if data.kind == "survival":
+        return [data.as_survival.event.astype(np.float64)], "mean"
+    return [(data.y == k).astype(np.float64) for k in range(data.n_classes)], "share"
 
 
 def _has_few_values(data: Table) -> BoolArray:
@@ -75,33 +93,45 @@ def _has_few_values(data: Table) -> BoolArray:
 
 
 def _encodes(
-    values: FloatArray, shares: FloatArray, counts: IntArray, prior: float
+    values: FloatArray,
+    means: FloatArray,
+    variances: FloatArray,
+    counts: IntArray,
+    target: FloatArray,
 ) -> str:
-    """Return how values follow from the shares of a class; "" where they do not."""
-    if np.unique(np.round(shares, 9)).size < _FEWEST_SHARES:
+    """Return how values follow from the means of a target; "" where they do not."""
+    span = float(np.ptp(target))
+    if np.unique(np.round(means / span, 9)).size < _FEWEST_SHARES:
         return ""
-    if np.abs(values - shares).max() <= _TOLERANCE:
-        return "the share"
-    if np.unique(shares).size >= _FEWEST_LINEAR:
-        fitted = np.polyval(np.polyfit(shares, values, 1), shares)
+    if np.abs(values - means).max() <= _TOLERANCE * span:
+        return "the {}"
+    if np.unique(means).size >= _FEWEST_LINEAR:
+        fitted = np.polyval(np.polyfit(means, values, 1), means)
         if np.abs(fitted - values).max() <= _TOLERANCE * np.ptp(values):
-            return "a linear function of the share"
-    return _smoothed(values, shares, counts, prior)
+            return "a linear function of the {}"
+    return _smoothed(values, means, variances / target.var(), counts, target)
 
 
 def _smoothed(
-    values: FloatArray, shares: FloatArray, counts: IntArray, prior: float
+    values: FloatArray,
+    means: FloatArray,
+    within: FloatArray,
+    counts: IntArray,
+    target: FloatArray,
 ) -> str:
-    """Recognise (n share + a prior) / (n + a), with a constant or as scikit-learn's.
+    """Recognise (n mean + a prior) / (n + a), with a constant or as scikit-learn's.
 
-    Categories with the same count and share have the same value; a is then a multiple.
+    The prior is the mean of all samples; `within` is the variance of a category as a
+    share of that of all. Categories with the same count and mean have the same value; a
+    is then a multiple.
     """
-    away = (np.abs(values - prior) > _TOLERANCE) & (np.abs(shares - prior) > 1e-9)
+    prior, span = float(target.mean()), float(np.ptp(target))
+    away = np.abs(values - prior) > _TOLERANCE * span
+    away &= np.abs(means - prior) > 1e-9 * span
     if np.count_nonzero(away) < _FEWEST_LINEAR:
         return ""
-    weight = counts[away] * (shares[away] - values[away]) / (values[away] - prior)
-    within = shares[away] * (1 - shares[away]) / (prior * (1 - prior))
-    for scale in (np.ones_like(weight), within):
+    weight = counts[away] * (means[away] - values[away]) / (values[away] - prior)
+    for scale in (np.ones_like(weight), within[away]):
         usable = scale > 1e-9
         unit = weight[usable] / scale[usable]
         if np.count_nonzero(usable) < _FEWEST_LINEAR or unit.min() <= _TOLERANCE:
@@ -109,7 +139,7 @@ def _smoothed(
         multiple = unit / np.median(unit)
         equal = np.abs(multiple - 1) <= 10 * _TOLERANCE
         if equal.mean() >= _AGREES and np.count_nonzero(equal) >= _FEWEST_LINEAR:
-            return "a mean of the share and of that among all samples"
+            return "a mean of the {} and of that among all samples"
     return ""
 
 

@@ -9,7 +9,8 @@ strangers, the largest spacing is the one behind the relatives.
 |--------|----------------------------------------------------------------------|
 | d_ij   | distance of sample i to its j-th neighbour                           |
 | f_j    | share of the samples whose largest normalised spacing is the j-th    |
-| a_j    | share of the samples whose j-th neighbour has the same class         |
+| a_j    | share of the samples whose j-th neighbour has the same class; of     |
+|        | numbers and survival times, is in the same third of the samples      |
 | z      | (f_j − 1/J) in standard errors; neighbours share samples, so the     |
 |        | variance of independent samples is doubled                           |
 
@@ -37,6 +38,7 @@ from scipy.sparse.csgraph import connected_components
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
+from veridical.auditing.association import coarse_outcome
 from veridical.auditing.duplicates import distances_from, scalar_products
 
 #: Number of spacings that are compared, and the largest number of relatives looked for.
@@ -94,7 +96,7 @@ def find_clusters(data: Table) -> Clusters | None:
     tried = [products]
     if n <= _MOST_DECOMPOSED:
         tried.append(_without_noise(products))
-    found = [_clusters_of(one, data.y) for one in tried]
+    found = [_clusters_of(one, coarse_outcome(data)) for one in tried]
     return max((one for one in found if one), key=lambda one: one.z, default=None)
 
 

@@ -7,7 +7,7 @@ each. AuditEvidence and severity come from the checks, because they depend on th
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
@@ -179,6 +179,29 @@ def finding(
         dict(details or {}),
         tuple(int(j) for j in features),
     )
+
+
+def in_words_of_outcomes(one: Finding | Untested) -> Finding | Untested:
+    """Write title and cure for a target that is no classes."""
+    title = _without_classes(one.title)
+    if isinstance(one, Untested):
+        return replace(one, title=title)
+    return replace(one, title=title, cure=_without_classes(one.cure))
+
+
+def _without_classes(text: str) -> str:
+    for word, other in _WITHOUT_CLASSES.items():
+        text = text.replace(word, other)
+    return text
+
+
+#: What the titles and cures say where there are no classes.
+_WITHOUT_CLASSES = {
+    "both classes": "the whole range of outcomes",
+    "accuracy": "score",
+    "classifier": "estimator",
+    "class": "outcome",
+}
 
 
 def untested(code: str, needs: str, what: str) -> Untested:

@@ -18,9 +18,9 @@ add up to the reported score; the signal is what remains.
 | batch      | the batch or covariates            | labels permuted within batches   |
 
 An influence is removed only if its check finds something to remove; its part is 0
-otherwise. From "luck" on each run keeps what was removed before. Most checks are about
-classes: for numbers and survival times the parts of near relatives, order and batch
-are 0.
+otherwise. From "luck" on each run keeps what was removed before. For numbers and
+survival times the part of removed samples is 0: what they would change cannot be
+computed.
 
 Intervals of the runs (chance, overlap, luck, features, duplicates, groups, order,
 batch) say how well the part is known on these samples: where they would lie with
@@ -112,9 +112,7 @@ def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Pa
             after = _without_made(e, p)
         parts.append(part_between(name, now, after, e.alpha))
         now = now if after is None else after
-    if e.procedure.table.kind == "classes":
-        return [*parts, _order(e, p, now), _batch(e)]
-    return [*parts, *(Part(name, 0.0, 0.0, 0.0) for name in ("order", "batch"))]
+    return [*parts, _order(e, p, now), _batch(e)]
 
 
 def _selection(e: AuditEvidence, choice: Part) -> Part:
@@ -226,7 +224,7 @@ def _without_telling(e: AuditEvidence, shown: Sequence[Finding]) -> Audited | No
     if not kept.size:
         return None
     try:
-        return make_audited(p.whole, table.take_columns(kept))
+        return make_audited(p.whole, table.take_columns(kept), p.scores)
     except _NEEDS_FEATURES:
         return None
 
@@ -310,7 +308,7 @@ def _find_groups(e: AuditEvidence) -> tuple[IntArray | None, IntArray | None]:
             shape=(table.n_samples, table.n_samples),
         )
         duplicates = connected_components(linked, directed=False)[1].astype(np.intp)
-    clusters = e.clusters if table.kind == "classes" else None
+    clusters = e.clusters
     if clusters is None or 4 * len(pairs) >= table.n_samples:
         return duplicates, None
     return duplicates, clusters.groups
@@ -331,10 +329,10 @@ def _runs_with(p: Audited, designs: Sequence[list[Split]]) -> FloatArray | None:
 def _without_made(e: AuditEvidence, p: Audited) -> FloatArray | None:
     """Return the scores of measured samples, with no sample made of them in training.
 
-    The classes count as in the whole table, where made samples are tested, too.
+    Classes count as in the whole table, where made samples are tested, too.
     """
     made = find_interpolated(e.procedure.table)
-    codes, n = p.table.y, e.n_samples
+    codes, n = coarse_outcome(p.table), e.n_samples
     is_made = np.zeros(n, dtype=bool)
     is_made[made[:, 0]] = True
     scores = []
@@ -394,7 +392,7 @@ def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
         return nothing
     if e.likeness_in_order < ORDER_Z:
         return nothing
-    splits, _ = blocked_splits(table.y, e.order, min(10, max(2, len(e.splits))))
+    splits, _ = blocked_splits(e.codes, e.order, min(10, max(2, len(e.splits))))
     return part_between("order", now, _runs_with(p, [splits]), e.alpha)
 
 
@@ -402,7 +400,7 @@ def _batch(e: AuditEvidence) -> Part:
     """Return what labels permuted within batches reach above freely permuted ones."""
     strata, _ = find_strata(e)
     nothing = Part("batch", 0.0, 0.0, 0.0)
-    if strata is None or associate(strata, e.procedure.table.y) > BATCH_LEVEL:
+    if strata is None or associate(strata, e.codes) > BATCH_LEVEL:
         return nothing
     within = e.scores_within(strata, WITHIN, seed_for(e.seed, Purpose.PERMUTATIONS, 2))
     null = e.null["in"].accuracies

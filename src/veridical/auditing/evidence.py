@@ -19,9 +19,14 @@ from veridical._core.scoring import ACCURACY, ScoreInfo, weighted_mean
 from veridical._core.seeds import Purpose, as_generator, seed_for, stream
 from veridical._core.splits import Split, count_units, split_table
 from veridical._core.table import Table
+from veridical._core.text import show
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
-from veridical.auditing.association import best_features_pvalue, chosen_by_labels
+from veridical.auditing.association import (
+    best_features_pvalue,
+    chosen_by_labels,
+    coarse_outcome,
+)
 from veridical.auditing.clusters import Clusters, find_clusters
 from veridical.auditing.duplicates import Copies, find_copies
 from veridical.auditing.kinship import order_likeness
@@ -42,6 +47,8 @@ from veridical.evaluation.records import Coverage, ScoreResult
 from veridical.evaluation.stability import stability
 from veridical.evaluation.structured import is_structured
 from veridical.evaluation.trust import coverage_of, default_interval
+
+_THIRDS = ("lowest", "middle", "highest")
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +135,52 @@ class AuditEvidence:
         """Number of samples."""
         return self.procedure.table.n_samples
 
+    # -- the outcome, in words that fit every kind of target ---------------------------
+
+    @property
+    def of_classes(self) -> bool:
+        """Whether the target is classes."""
+        return self.procedure.table.kind == "classes"
+
+    @property
+    def outcome(self) -> str:
+        """What is predicted, in words."""
+        return "class" if self.of_classes else "outcome"
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """The classes; of numbers and survival times, thirds of the samples."""
+        return coarse_outcome(self.procedure.table)
+
+    def name_part(self, code: int) -> str:
+        """Name a class, or a third of the samples."""
+        if self.of_classes:
+            return f"class {show(self.procedure.table.classes[code])}"
+        if self.procedure.table.kind == "survival":
+            risk = ("latest", "middle", "earliest")[code]
+            return f"the third of the samples with the {risk} events"
+        return f"the third of the samples with the {_THIRDS[code]} outcome"
+
+    @property
+    def measure(self) -> ScoreInfo:
+        """The accuracy; without classes the leading score, as in `accuracy`."""
+        return ACCURACY if self.of_classes else self.scoring
+
+    def is_worse(self, value: float) -> bool:
+        """Return whether a score is worse than the interval of `accuracy` allows.
+
+        Where there is no interval, whether it is worse than the score itself.
+        """
+        honest, sign = self.accuracy["in"], self.measure.sign
+        bound = honest.low if sign > 0 else honest.high
+        return sign * value < sign * (bound if math.isfinite(bound) else honest.value)
+
+    def compare_with(self, value: float) -> str:
+        """Write another score beside that under IN: "0.41 instead of 0.62 (−0.21)"."""
+        honest, measure = self.accuracy["in"].value, self.measure
+        gap = measure.write_gap(value - honest)
+        return f"{measure.write(value)} instead of {measure.write(honest)} ({gap})"
+
     @property
     def class_sizes(self) -> IntArray:
         """Number of samples of each class, in the order of the sorted labels."""
@@ -198,7 +251,7 @@ class AuditEvidence:
         if p.features is not None or not kept.size:
             return None
         try:
-            part = make_audited(p.whole, p.table.take_columns(kept))
+            part = make_audited(p.whole, p.table.take_columns(kept), p.scores)
             return part.inside(p.unpermuted, self.splits)
         except (InputError, IndexError, KeyError, TypeError, ValueError):
             return None

@@ -3,7 +3,8 @@
 Two traces are looked for: a column that names subjects, or identifiers with a repeating
 stem; and folds, made elsewhere, that keep nearest neighbours together. The latter is a
 permutation test: without groups, any order of the samples within a class is equally
-probable. Groups that folds divide are looked for by VD021 and VD022.
+probable. For numbers and survival times, thirds of the samples are the classes. Groups
+that folds divide are looked for by VD021 and VD022.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
@@ -23,6 +24,7 @@ from veridical._core.arrays import IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.splits import Split
 from veridical._core.table import Table
+from veridical.auditing.association import coarse_outcome, fine_outcome
 from veridical.auditing.duplicates import MOST_SAMPLES, sample_distances
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
@@ -55,14 +57,15 @@ def name_subjects(data: Table) -> tuple[str, str] | None:
     frame = data.source
     if not isinstance(frame, pd.DataFrame):
         return None
+    fewest = 2 * max(data.n_classes, 2)
     for column, kind in find_identifiers(frame).items():
         if kind == "subjects":
             n_subjects = frame[column].nunique()
-            if n_subjects > 2 * data.n_classes:
+            if n_subjects > fewest:
                 return str(column), f"{n_subjects} subjects"
             continue
         stems = find_groups_in_ids(frame[column])
-        if stems is not None and len(set(stems[0])) > 2 * data.n_classes:
+        if stems is not None and len(set(stems[0])) > fewest:
             return str(column), stems[1]
     return None
 
@@ -77,8 +80,9 @@ def nearest_of_class(data: Table) -> tuple[IntArray, IntArray] | None:
     if not numeric.size or data.n_samples > MOST_SAMPLES:
         return None
     distance = sample_distances(data, numeric)
-    distance[data.y[:, None] != data.y[None, :]] = np.inf
-    large = np.bincount(data.y)[data.y] >= _FEWEST
+    codes = coarse_outcome(data)
+    distance[codes[:, None] != codes[None, :]] = np.inf
+    large = np.bincount(codes)[codes] >= _FEWEST
     rows = np.flatnonzero(large & np.isfinite(distance.min(axis=1)))
     return (rows, distance[rows].argmin(axis=1)) if rows.size else None
 
@@ -101,7 +105,8 @@ def by_folds(data: Table, splits: Sequence[Split], seed: int) -> Kinship | None:
     rows, nearest = found
     observed = float(np.mean(fold[rows] == fold[nearest]))
     rng = as_generator(seed)
-    members = [np.flatnonzero(data.y == k) for k in range(data.n_classes)]
+    codes = coarse_outcome(data)
+    members = [np.flatnonzero(codes == k) for k in np.unique(codes)]
     drawn = np.empty(N_PERMUTATIONS)
     mixed = fold.copy()
     for b in range(N_PERMUTATIONS):
@@ -121,21 +126,24 @@ def order_likeness(data: Table, order: IntArray, seed: int) -> float:
     """Return how alike neighbours in an order are, in standard errors.
 
     The mean scalar product of consecutive samples, centred within classes and scaled,
-    against the orders that permute samples of the same class.
+    against the orders that permute samples of the same class. For numbers and survival
+    times the classes are narrow, so that a table that is sorted by its outcome shows no
+    likeness by that alone.
     """
+    codes = fine_outcome(data)
     values = np.where(np.isnan(data.values), 0.0, data.values)[:, ~data.categorical]
     if not values.shape[1]:
         return 0.0
     values = values - values.mean(axis=0)
-    for k in np.unique(data.y):
-        values[data.y == k] -= values[data.y == k].mean(axis=0)
+    for k in np.unique(codes):
+        values[codes == k] -= values[codes == k].mean(axis=0)
     spread = values.std(axis=0)
     values = values[:, spread > 0] / spread[spread > 0]
     gram = values @ values.T
     norms = np.sqrt(np.maximum(np.diag(gram), 1e-12))
     gram /= norms[:, None] * norms[None, :]
     rng = as_generator(seed)
-    places = [np.flatnonzero(data.y[order] == k) for k in np.unique(data.y)]
+    places = [np.flatnonzero(codes[order] == k) for k in np.unique(codes)]
     likeness = np.empty(_ORDERS + 1)
     for b in range(_ORDERS + 1):
         drawn = order.copy()

@@ -251,10 +251,12 @@ class Audited:
 # -- from an estimator to a procedure ------------------------------------------------
 
 
-def make_audited(estimator: Any, table: Table) -> Audited:
+def make_audited(
+    estimator: Any, table: Table, scores: tuple[Score, ...] = ()
+) -> Audited:
     """Make the audited procedure of an estimator or pipeline."""
     procedure, seen = as_procedure(estimator, table)
-    return Audited(table, estimator, procedure, seen)
+    return Audited(table, estimator, procedure, seen, scores=scores)
 
 
 def _select_before_scaling(p: Audited) -> Audited | None:
