@@ -36,6 +36,41 @@ def test_bounds_of_the_r_package_stabs():
     assert round(false_selections(0.75, 2, 9, assumption="unimodal") / 9, 4) == 0.0504
 
 
+@pytest.mark.parametrize(
+    ("q", "unimodal", "concave"),
+    [
+        (1, 0.02631579, 0.006971364),
+        (2, 0.1052632, 0.03342845),
+        (3, 0.2368421, 0.08691176),
+        (4, 0.4210526, 0.1637231),
+        (5, 0.6578947, 0.2605329),
+        (6, 0.9473684, 0.3820466),
+        (7, 1.289474, 0.5295188),
+        (8, 1.684211, 0.7042719),
+        (9, 2.131579, 0.9077127),
+        (10, 2.631579, 1.141338),
+    ],
+)
+def test_bounds_that_stabs_has_published(q, unimodal, concave):
+    # tests/regtest-inference.Rout.save of stabs: cutoff 0.6, 100 features, B = 50.
+    assert false_selections(0.6, q, 100) == pytest.approx(unimodal, rel=1e-6)
+    # The search of stabs ends up to 3e-5 below the largest value.
+    found = false_selections(0.6, q, 100, assumption="r-concave")
+    assert found == pytest.approx(concave, abs=3e-5)
+
+
+def test_choices_that_stabs_has_published():
+    # The same file: 200 features, at most 0.2 false selections.
+    for assumption, q, tau in (("r-concave", 6, 0.62), ("unimodal", 3, 0.81)):
+        assert most_selected(0.2, 0.6, 200, assumption=assumption) == q
+        assert least_threshold(0.2, 7, 200, assumption=assumption) == tau
+    bounds = [
+        round(false_selections(tau, q, 200, assumption="r-concave"), 3)
+        for tau, q in ((0.6, 6), (0.6, 7), (0.62, 7), (0.61, 7))
+    ]
+    assert bounds == [0.174, 0.248, 0.196, 0.219]
+
+
 @pytest.mark.parametrize(("mean", "n"), [(0.05, 6), (0.1, 8)])
 def test_concave_tails_are_reached_and_not_exceeded(mean, n):
     """No r-concave distribution found by brute force exceeds the bound."""

@@ -6,11 +6,12 @@ from dataclasses import replace
 from xml.etree import ElementTree as ET
 
 import pytest
+from matplotlib import pyplot
 from tests.report import records
 
 from veridical import report
-from veridical.report.render import svg
-from veridical.report.view import Figure, Level, Pair
+from veridical.report.render import matplotlib, svg
+from veridical.report.view import Cloud, Figure, Level, Pair, Spot
 
 
 @pytest.fixture
@@ -171,3 +172,15 @@ def test_bar_is_as_long_as_the_share():
     widths = places(svg.bar(0.3, "a"), "rect", "width")
 
     assert widths == [100, 30]
+
+
+def test_names_of_a_cloud_do_not_cover_each_other():
+    spots = [Spot(f"near {i}", i / 100, 1.0, "a") for i in range(5)]
+    spots += [Spot("far", 1.0, 1.0, "a"), Spot("low", 0.0, 0.0, "a")]
+    figure = pyplot.figure()
+    try:
+        ax = figure.add_subplot()
+        matplotlib.draw(Cloud("", tuple(spots), "across", "upward"), ax)
+        assert [text.get_text() for text in ax.texts] == ["near 0", "far", "low"]
+    finally:
+        pyplot.close(figure)

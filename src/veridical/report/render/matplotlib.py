@@ -39,8 +39,10 @@ from veridical.report.view import (
     write_score,
 )
 
+#: Spots of a cloud whose names are written beside them, at most, and the room of a name
+#: as shares of the axes: a name that would cover another one is left out.
+NAMED_SPOTS, NAME_WIDTH, NAME_HEIGHT = 12, 0.16, 0.04
 #: The two sides are told apart by colour, and by disc and ring.
-NAMED_SPOTS = 12  # spots of a cloud whose names are written beside them
 LOOKS: dict[Side, dict[str, Any]] = {
     "a": {"color": "C0", "marker": "o", "markerfacecolor": "C0"},
     "b": {"color": "C1", "marker": "o", "markerfacecolor": "white"},
@@ -530,7 +532,13 @@ def _cloud(picture: Cloud, ax: Axes, **kwargs: Any) -> None:
         spots = [spot for spot in picture.spots if spot.side == side]
         places = [spot.x for spot in spots], [spot.y for spot in spots]
         ax.plot(*places, **{**look, "linestyle": "none", **kwargs})
+    ax.autoscale_view()
+    taken: list[tuple[float, float]] = []
     for spot in [spot for spot in picture.spots if spot.side == "a"][:NAMED_SPOTS]:
+        x, y = ax.transLimits.transform((spot.x, spot.y))
+        if any(abs(x - a) < NAME_WIDTH and abs(y - b) < NAME_HEIGHT for a, b in taken):
+            continue
+        taken.append((x, y))
         ax.annotate(
             short(spot.label, 20),
             (spot.x, spot.y),
