@@ -130,3 +130,16 @@ def test_bad_times_and_events_name_the_row(run, folder, tmp_path, change, messag
         result = run(verb, tmp_path / "bad.csv", *words)
         assert result.exit_code == 2
         assert re.search(message, " ".join(result.stderr.split())), result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "example"),
+    [
+        (["survival.csv", "--time", "days", "--event", "died"], "--estimators cox"),
+        (["numbers.csv", "--target", "pressure"], "--estimators ridge,svr"),
+    ],
+)
+def test_choose_names_candidates_that_the_target_has(run, folder, words, example):
+    result = run("choose", folder / words[0], *words[1:], "--impute", "mean")
+    assert result.exit_code == 2
+    assert example in " ".join(result.stderr.split())

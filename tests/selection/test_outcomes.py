@@ -428,6 +428,47 @@ def test_rrelieff_on_four_points():
         ReliefF(decay=-1).fit(X, y)
 
 
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (
+            {"n_neighbors": 1},
+            [0.217871094202, 0.017037795611, -0.015116525938, -0.096015784427],
+        ),
+        (
+            {"n_neighbors": 4},
+            [0.216305247298, -0.021862408276, -0.001063817052, -0.149237442426],
+        ),
+        (
+            {"n_neighbors": 4, "decay": 2.0},
+            [0.199289448059, 0.004572061482, -0.025284754808, -0.090802957704],
+        ),
+    ],
+)
+def test_rrelieff_of_another_package(options, wanted):
+    """Weights of sklearn-relief 1.0.0b2, with every sample as a query once.
+
+    It was given the features and the target scaled to 0 and 1; the last is categorical.
+    """
+    X = np.array(
+        [
+            [0.77, 0.44, 0.86, 2],
+            [0.09, 0.98, 0.76, 1],
+            [0.13, 0.45, 0.37, 0],
+            [0.64, 0.82, 0.44, 2],
+            [0.55, 0.06, 0.83, 1],
+            [0.76, 0.35, 0.97, 2],
+            [0.78, 0.19, 0.47, 0],
+            [0.15, 0.68, 0.74, 0],
+            [0.33, 0.37, 0.47, 2],
+            [0.13, 0.48, 0.23, 2],
+        ]
+    )
+    y = np.array([0.84, 0.13, 0.2, 0.9, 0.62, 0.96, 0.8, 0.24, 0.52, -0.31])
+    found = ReliefF(1, categorical_features=[3], **options).fit(X, y)
+    np.testing.assert_allclose(found.scores_, wanted, rtol=0, atol=1e-11)
+
+
 def test_the_log_rank_test_of_two_groups():
     """The score test of a group of 0 and 1 is the log-rank test."""
     group = np.array([0, 0, 0, 0, 1, 1, 1, 1])

@@ -16,6 +16,7 @@ from veridical.cli.commands import OUTPUT_PANEL, WORK_PANEL
 from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
+    from veridical._core.targets import Kind
     from veridical.evaluation.choices import Choice
 
 CV = "10"
@@ -243,6 +244,14 @@ def _cluster(address: str | None, jobs: int) -> Iterator[int]:
         yield -1
 
 
+# Selectors and estimators of each kind of target, as examples.
+_NAMED: dict[Kind, str] = {
+    "classes": "--selectors anova,mrmr --estimators svm,nb",
+    "numbers": "--selectors anova,mrmr --estimators ridge,svr",
+    "survival": "--selectors cox-score,mrmr --estimators cox",
+}
+
+
 def _run(
     request: ChooseRequest, jobs: int, dask: str | None, store: Path | None
 ) -> Choice:
@@ -263,7 +272,7 @@ def _run(
 
         raise InputError(
             "With --impute, --scale or --encode, name the selectors and the "
-            "estimators: --selectors anova,mrmr --estimators svm,nb"
+            f"estimators, such as {_NAMED[request.kind_of(y)]}."
         )
     if prepared.words:
         selectors = {
