@@ -104,6 +104,10 @@ def designs() -> list[Design]:
     for n, m, censored in ((160, 4, 0.3), (240, 4, 0.5), (300, 10, 0.3)):
         one = Design("concordance", n, censored=censored, group_size=m, n_folds=10)
         found.append(one)
+    for n in (100, 300, 1000):  # the tables of a clinic: few features
+        for folds in (5, 10):
+            found.append(Design("r2", n, 10, 8, n_folds=folds))
+            found.append(Design("concordance", n, 10, 8, censored=0.5, n_folds=folds))
     return found
 
 
