@@ -1,9 +1,10 @@
 """``python -m benchmarks.scale``: time, memory and growth on large tables.
 
-Every case is measured in a process of its own, after a call on a small part that
+Every method is measured in a process of its own, after a call on a small part that
 compiles everything: processor time of one call, and the most memory that it takes
-beyond the table. The page ``benchmarks/SCALE.md`` is written from the figures of the
-run. ``--share 0.1`` makes all tables smaller.
+beyond the table; then once more with half the samples, and with half the features. The
+page ``benchmarks/SCALE.md`` is written from the figures of the run. ``--share 0.1``
+makes all tables smaller.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,16 +26,29 @@ from scipy import sparse
 from benchmarks import machine
 
 PAGE = Path(__file__).resolve().parent / "SCALE.md"
-SELECTORS = (
-    "AnovaF",
-    "Correlation",
-    "InformationGain",
-    "MRMR",
-    "DifferentialPrioritization",
-    "FCBF",
-    "HSIC",
-)
 PEER = "f_classif"  # of scikit-learn
+#: What is measured on all large tables.
+FILTERS = (
+    "AnovaF()",
+    "Correlation()",
+    "InformationGain()",
+    "MRMR()",
+    "DifferentialPrioritization()",
+    "FCBF()",
+    "HSIC()",
+)
+#: What compares all samples, or solves for one number of each.
+PAIRWISE = (
+    "ReliefF()",
+    "ReliefF(n_samples=500)",
+    "MultiSURF()",
+    "SVMRFE()",
+    "SVMRFE(step=0.1)",
+    "DAGSVM()",
+    "SVMPlus()",
+    "C45()",
+    "NaiveBayes()",
+)
 
 
 class Shape(NamedTuple):
@@ -59,13 +73,15 @@ FORMS = {
     "bytes": "Bytes",
     "csr": "Compressed rows, float32",
     "parquet": "Parquet, by blocks of an eighth",
+    "tall": "Dense, methods that compare samples",
 }
-SHAPES = (
-    Shape("dense", 20_000, 1_000),
-    Shape("map", 20_000, 1_000),
-    Shape("bytes", 20_000, 1_000),
-    Shape("csr", 20_000, 20_000, 0.05),
-    Shape("parquet", 20_000, 1_000),
+CASES = (
+    (Shape("dense", 20_000, 1_000), (PEER, *FILTERS)),
+    (Shape("map", 20_000, 1_000), (PEER, *FILTERS)),
+    (Shape("bytes", 20_000, 1_000), FILTERS),
+    (Shape("csr", 20_000, 20_000, 0.05), (PEER, *FILTERS)),
+    (Shape("parquet", 20_000, 1_000), FILTERS),
+    (Shape("tall", 8_000, 50), PAIRWISE),
 )
 
 INTRODUCTION = """\
@@ -77,7 +93,7 @@ Written by `python -m benchmarks.scale` (`make bench-scale`); do not edit.
 most that the call takes beyond the table, as a multiple of the table; pages of files
 that are mapped count, although the system takes them back when it needs them. *n* and
 *p* are the exponents with which time grows when there are twice as many samples or
-features: 1 is proportional.
+features: 1 is proportional. The three classes are independent of the features.
 """
 
 
@@ -90,14 +106,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if options.one is not None:
         name, *shape = json.loads(options.one)
-        print(json.dumps(measure(name, Shape(*shape))))
+        print(json.dumps(measure_growth(name, Shape(*shape))))
         return 0
     wanted = options.forms.split(",")
     parts = [INTRODUCTION, f"Measured on {time.strftime('%Y-%m-%d')}: {_machine()}.\n"]
-    for shape in SHAPES:
+    for shape, names in CASES:
         if shape.form in wanted:
             own = shape._replace(n=max(200, int(shape.n * options.share)))
-            parts.append(section(own))
+            parts.append(section(own, names))
             PAGE.write_text("\n".join(parts), encoding="utf-8")
     return 0
 
@@ -107,40 +123,43 @@ def _machine() -> str:
     return f"{about['Cores']} cores, {about['Processor']}"
 
 
-def section(shape: Shape) -> str:
+def section(shape: Shape, names: Sequence[str]) -> str:
     """Measure one kind of table; return its part of the page."""
-    names = [*SELECTORS]
-    if shape.form in ("dense", "map", "csr"):
-        names.insert(0, PEER)
     lines = [f"## {shape.words}\n", "|  | time | memory | n | p |"]
     lines.append("| --- | --- | --- | --- | --- |")
     for name in names:
-        at = measure_apart(name, shape)
-        cells = [f"{at['seconds']:.2f} s", f"{at['memory']:.2f} ×"]
-        for field in ("n", "p"):
-            half = shape._replace(**{field: getattr(shape, field) // 2})
-            ratio = at["seconds"] / max(measure_apart(name, half)["seconds"], 1e-9)
+        whole, *halves = measure_apart(name, shape)
+        cells = [f"{whole['seconds']:.2f} s", f"{whole['memory']:.2f} ×"]
+        for half in halves:
+            ratio = whole["seconds"] / max(half["seconds"], 1e-9)
             cells.append(f"{math.log2(ratio):.1f}")
         lines.append(f"| `{name}` | {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 
-def measure_apart(name: str, shape: Shape) -> dict[str, float]:
-    """Measure one selector on one table, in a process of its own."""
+def measure_apart(name: str, shape: Shape) -> list[dict[str, float]]:
+    """Measure one method on one table and its halves, in a process of its own."""
     given = json.dumps([name, *shape])
     command = [sys.executable, "-m", "benchmarks.scale", "--one", given]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found: list[dict[str, float]] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
-def measure(name: str, shape: Shape) -> dict[str, float]:
+def measure_growth(name: str, shape: Shape) -> list[dict[str, float]]:
+    """Measure the table, half of its samples, and half of its features."""
+    halves = shape._replace(n=shape.n // 2), shape._replace(p=shape.p // 2)
+    call = _peer if name == PEER else _fit(name)
+    with tempfile.TemporaryDirectory() as folder:
+        small = make(shape._replace(n=600, p=20), Path(folder))
+        call(*small[:2])
+        return [measure(call, each) for each in (shape, *halves)]
+
+
+def measure(call: Callable[[Any, Any], Any], shape: Shape) -> dict[str, float]:
     """Return the processor time and the memory of one call."""
     with tempfile.TemporaryDirectory() as folder:
         X, y, size = make(shape, Path(folder))
-        call = _peer if name == PEER else _fit(name)
-        small = make(shape._replace(n=100, p=20), Path(folder) / "small")[0]
-        call(small, y[:100])
         _reset_peak()
         before, start = _status("VmRSS"), time.process_time()
         call(X, y)
@@ -148,10 +167,13 @@ def measure(name: str, shape: Shape) -> dict[str, float]:
         return {"seconds": seconds, "memory": (_status("VmHWM") - before) / size}
 
 
-def _fit(name: str) -> Any:
-    from veridical import selection
+def _fit(written: str) -> Callable[[Any, Any], Any]:
+    from veridical import learning, selection
 
-    return lambda X, y: getattr(selection, name)(10).fit(X, y)
+    method = eval(written, {**vars(learning), **vars(selection)})
+    if written.startswith("SVMPlus"):
+        return lambda X, y: method.fit(X, y, X[:, : X.shape[1] // 4] ** 2)
+    return lambda X, y: method.fit(X, y)
 
 
 def _peer(X: Any, y: Any) -> None:
@@ -174,10 +196,10 @@ def make(shape: Shape, folder: Path) -> tuple[Any, Any, int]:
         X = sparse.csr_array((values, columns, ends.astype(np.int32)), shape=(n, p))
         X.sum_duplicates()
         return X, y, X.data.nbytes + X.indices.nbytes + X.indptr.nbytes
-    dtype = np.int8 if shape.form == "bytes" else np.float32
+    dtype, scale = (np.int8, 10) if shape.form == "bytes" else (np.float32, 1)
     X = np.lib.format.open_memmap(folder / "X.npy", "w+", dtype, (n, p))
     for first in range(0, n, 1000):
-        X[first : first + 1000] = 10 * rng.normal(size=X[first : first + 1000].shape)
+        X[first : first + 1000] = scale * rng.normal(size=X[first : first + 1000].shape)
     X.flush()
     size = X.nbytes
     if shape.form == "map":

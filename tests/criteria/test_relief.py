@@ -1,9 +1,14 @@
 """ReliefF asked of some samples only; distances; samples within a radius."""
 
+import warnings
+
 import numpy as np
 import pytest
+from numba import njit
+from scipy.sparse import csr_array
 from tests.oracles import selection as oracle
 
+from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Numbers
 from veridical.criteria import (
@@ -23,9 +28,15 @@ from veridical.kernels.distance import (
     sum_pairs,
     sum_rows,
 )
-from veridical.kernels.relief import Neighbourhood, Samples, find_within
+from veridical.kernels.relief import (
+    Neighbourhood,
+    Samples,
+    exact_distance,
+    find_within,
+)
+from veridical.kernels.sparse_distance import SparseDistances, SparseSamples, Stored
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection import ReliefF
+from veridical.selection import MultiSURF, ReliefF, _relieff
 
 RNG = np.random.default_rng(40)
 Y = np.arange(60) % 3
@@ -286,3 +297,56 @@ def test_rows_of_distances_are_those_of_pairs(n_features, precision):
         n_features, columns.largest_size, 2 * columns.largest_size, precision
     )
     assert np.abs(D - plain).max() < bound
+
+
+# -- sparse features -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("density", [0.02, 0.5, 1.0])
+def test_distances_of_stored_values(precision, density):
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(40, 30)) * (rng.random((40, 30)) < density)
+    X[:, 3] = 1e6 + rng.normal(size=40)  # all stored, far from zero
+    spread = np.ptp(X, axis=0)
+    inverse = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
+    found = SparseDistances(csr_array(X), inverse, precision)
+    some = np.array([0, 7, 39])
+    exact = np.abs(X[some, None] - X) @ inverse
+    assert np.abs(found(some) - exact).max() <= found.error
+    assert found.error < 1000 * np.finfo(precision).eps * exact.max()
+    samples = SparseSamples(Stored.of(csr_array(X)), inverse, np.arange(40))
+    assert exact_of(samples, 7, 20) == pytest.approx(exact[1, 20], rel=1e-13)
+
+
+@njit
+def exact_of(samples, i, j):
+    return exact_distance(samples, i, j)
+
+
+def test_missing_values_in_sparse_data():
+    X = csr_array(np.where(np.eye(6), np.nan, 0.0))
+    with pytest.raises(InputError, match="sparse and holds missing values"):
+        ReliefF(1).fit(X, np.arange(6) % 2)
+
+
+# -- many samples --------------------------------------------------------------------
+
+
+def test_distances_of_wide_tables_are_summed_by_blocks_of_features(monkeypatch):
+    rng = np.random.default_rng(6)
+    X, y = rng.normal(size=(80, 300)), np.arange(80) % 3
+    for selector in (ReliefF(3), MultiSURF(3)):
+        whole = selector.fit(X, y).scores_
+        monkeypatch.setattr(relief, "SCALED_BYTES", 80 * 8 * 70)
+        np.testing.assert_array_equal(selector.fit(X, y).scores_, whole)
+        monkeypatch.undo()
+
+
+def test_a_large_comparison_says_what_it_costs(monkeypatch):
+    monkeypatch.setattr(_relieff, "MANY_SAMPLES", 60)
+    with pytest.warns(UserWarning, match=r"compares all 60 samples.*n_samples=500"):
+        ReliefF(1).fit(X, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ReliefF(1, n_samples=20).fit(X, Y)

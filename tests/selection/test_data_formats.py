@@ -298,7 +298,7 @@ def test_sparse_whole_numbers_and_repeated_entries(row):
     assert_same(fitted, make(row).fit(counts.toarray(), Y))
 
 
-@pytest.mark.parametrize("name", ["AnovaF", "InformationGain", "MRMR"])
+@pytest.mark.parametrize("name", ["AnovaF", "InformationGain", "MRMR", "ReliefF"])
 def test_a_sparse_matrix_is_never_made_dense(name):
     """5,000 × 20,000 cells would be 800 MB; the entries are 1.6 MB."""
     row = next(row for row in ROWS if row.name == name)

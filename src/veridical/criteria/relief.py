@@ -8,22 +8,24 @@ precision is nearly always enough; for a radius that depends on the distances of
 samples, quick distances have double precision.
 
 The distances of a tall table do not fit into memory. There each training set computes
-those of a few samples to all, finds their neighbours, and forgets the distances.
+those of a few samples to all, finds their neighbours, and forgets the distances. So it
+does where features are sparse: distances come from the stored values alone.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Numbers, Survival
 from veridical.criteria.survival import expected_quantiles
@@ -54,12 +56,14 @@ from veridical.kernels.relief import (
     find_within_by_target,
 )
 from veridical.kernels.relief_sums import sum_levels, sum_mixed, sum_numeric
+from veridical.kernels.sparse_distance import SparseDistances, SparseSamples, Stored
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
 
 #: Bytes of the distances of all samples; beyond them, and beyond those of the data,
 #: distances of a few samples are computed at a time.
 MAX_BYTES = 1 << 26
+SCALED_BYTES = 1 << 25  # scaled features of all samples, in tables that are not tall
 TILE_BYTES = 1 << 23  # these distances: they stay in the cache
 MAX_PAIRS = 1 << 23  # neighbour pairs that are summed at a time
 MAX_COARSE = 4096  # features of coarse distances
@@ -135,7 +139,7 @@ class NeighbourRelevance(ABC):
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the weights, at least −1."""
-        return _Relief(data, sets, self, n_threads).weights()
+        return _relief(data, sets, self, n_threads).weights()
 
     def permuted_scores(
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
@@ -149,7 +153,7 @@ class NeighbourRelevance(ABC):
         too liberal with a rare class and with categorical features.
         """
         sets = TrainSets.all_rows(data.n_samples, data.weights)
-        return _Relief(data, sets, self, n_threads).permuted_weights(orders, columns)
+        return _relief(data, sets, self, n_threads).permuted_weights(orders, columns)
 
     def query_counts(self, sets: TrainSets) -> FloatArray:
         """Return how often the neighbours of each sample are used, shape (S, n)."""
@@ -190,7 +194,7 @@ class ReliefRelevance(NeighbourRelevance):
     ) -> list[tuple[IntArray, FloatArray]] | None:
         """Score the features that could be among the first; see `LeadingRelevance`."""
         share = np.count_nonzero(sets.counts, axis=1).mean() / data.n_samples
-        if share > MAX_SHARE or data.categorical.any():
+        if share > MAX_SHARE or data.categorical.any() or data.is_sparse:
             return None
         found = _LeadingRelief(data, sets, self, n_threads)
         return found.leading_scores(n_features) if found.is_usual else None
@@ -301,7 +305,7 @@ class _Relief:
         relevance: NeighbourRelevance,
         n_threads: int,
     ) -> None:
-        self.X = _writeable(data.values)
+        self.X = self._read(data)
         y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
         self.rows = np.argsort(y, kind="stable")
         self.y = y[self.rows]
@@ -316,7 +320,15 @@ class _Relief:
         self.tick = relevance.tick
         self.nominal = data.categorical
         self.scales = self._scales()
-        plain = ~data.categorical
+        self._divide()
+
+    def _read(self, data: Table) -> Any:
+        """Return the features in the form that the methods below work on."""
+        return _writeable(data.values)
+
+    def _divide(self) -> None:
+        """Divide the features into plain and mixed ones."""
+        plain = ~self.nominal
         with np.errstate(over="ignore", invalid="ignore"):
             self.mean = self.X.sum(axis=0) / np.float64(len(self.X))
         plain[plain] = ~np.isnan(self.mean[plain])
@@ -360,19 +372,23 @@ class _Relief:
         )
         for columns, power in ((large, -60), (small, 100)):
             if columns.any():
-                self.X = self.X.astype(np.float64)
-                with np.errstate(over="ignore"):
-                    scaled = np.ldexp(self.X[:, columns], power)
-                fits = ~np.isinf(scaled).any(axis=0)
-                self.X[:, np.flatnonzero(columns)[fits]] = scaled[:, fits]
+                self._rescale(columns, power)
         return bool(large.any() or small.any())
+
+    def _rescale(self, columns: NDArray[np.bool_], power: int) -> None:
+        """Multiply some features by a power of two, where they stay finite."""
+        self.X = self.X.astype(np.float64)
+        with np.errstate(over="ignore"):
+            scaled = np.ldexp(self.X[:, columns], power)
+        fits = ~np.isinf(scaled).any(axis=0)
+        self.X[:, np.flatnonzero(columns)[fits]] = scaled[:, fits]
 
     def _ranges(self, counts: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return low and high of every feature in every set, shape (p, S)."""
         low, high = np.empty((2, self.X.shape[1], len(counts)))
         if counts.all():  # all sets hold all rows
-            low[:] = np.fmin.reduce(self.X, axis=0)[:, None]
-            high[:] = np.fmax.reduce(self.X, axis=0)[:, None]
+            least, largest = self._whole_range()
+            low[:], high[:] = least[:, None], largest[:, None]
             return low, high
 
         present = np.ascontiguousarray(counts.T > 0)
@@ -382,6 +398,10 @@ class _Relief:
 
         map_blocks(work, self.X, self.n_threads)
         return low, high
+
+    def _whole_range(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the least and the largest value of every feature."""
+        return np.fmin.reduce(self.X, axis=0), np.fmax.reduce(self.X, axis=0)
 
     @property
     def is_tall(self) -> bool:
@@ -421,18 +441,25 @@ class _Relief:
         result = np.zeros((len(orders), columns.size))
         is_plain = np.isin(columns, self.plain)
         plain, other = columns[is_plain], columns[~is_plain]
-        X_plain = np.ascontiguousarray(self.X.take(plain, axis=1))
-        X_other = self.X.take(other, axis=1).astype(np.float64, copy=False)
-        scales = self.scales[0]
-        inverse = scales.inverse[plain]
-        for row, order in zip(result, orders, strict=True):
-            rows = np.ascontiguousarray(order[self.rows])
-            if plain.size:
+        places, scales = np.flatnonzero(is_plain), self.scales[0]
+        all_rows = np.ascontiguousarray(orders[:, self.rows])
+        for part, X_plain in self._blocks(plain):
+            inverse = scales.inverse[plain[part]]
+            for row, rows in zip(result, all_rows, strict=True):
                 (sums,) = sum_numeric(X_plain, rows, [pairs], self.n_threads)
-                row[is_plain] = np.where(inverse > 0, sums * inverse, 0.0)
-            if other.size:
+                row[places[part]] = np.where(inverse > 0, sums * inverse, 0.0)
+        if other.size:
+            X_other = self.X.take(other, axis=1).astype(np.float64, copy=False)
+            for row, rows in zip(result, all_rows, strict=True):
                 row[~is_plain] = sum_mixed(X_other, rows, *scales.take(other), pairs)
         return result / self.queries[0].sum()
+
+    def _blocks(self, columns: IntArray) -> Iterator[tuple[slice, NDArray[Any]]]:
+        """Iterate over plain features, with their places among `columns`."""
+        if columns is self.plain:
+            yield slice(None), self.X_plain
+        elif columns.size:
+            yield slice(None), np.ascontiguousarray(self.X.take(columns, axis=1))
 
     def _weights_by_tiles(self) -> FloatArray:
         """Return the weights, set by set, without all distances in memory."""
@@ -440,7 +467,8 @@ class _Relief:
         for s, total in enumerate(result):
             problem, target = self._tiles(s), self._target_values(s)
             asked, tick = problem.asked, problem.tick
-            if not self.relevance.has_many_pairs:
+            few = problem.counts.size**2 <= MAX_PAIRS
+            if few or not self.relevance.has_many_pairs:
                 self._sum(s, [self.relevance.pairs(problem, target)], total[None])
                 continue
             step = max(1, MAX_PAIRS // problem.counts.size)
@@ -462,7 +490,7 @@ class _Relief:
         here = np.flatnonzero(self.counts[s])
         asked = np.flatnonzero(self.queries[s, here])
         distances, error = self._tile(s, here, self.precision)
-        if self.precision is np.float32 and self.plain.size <= MAX_COARSE:
+        if self._may_be_coarse:
             quickly, coarsely = self._tile(s, here, np.uint16)
             some = asked[:: -(-asked.size // 16)]
             if self._tells_apart(quickly(some), coarsely):
@@ -473,6 +501,10 @@ class _Relief:
             s, here, self.scales[s], distances, step, error, self.n_threads
         )
         return found._replace(tick=self.tick)
+
+    @property
+    def _may_be_coarse(self) -> bool:
+        return self.precision is np.float32 and self.plain.size <= MAX_COARSE
 
     def _tile(
         self, s: int, here: IntArray, precision: Precision | type[np.uint16]
@@ -530,23 +562,41 @@ class _Relief:
 
     def _numeric_distances(self) -> QuickArray:
         """Compute quick distances of all rows over complete numeric features."""
-        n, whole = len(self.X), self.scales[-1]
+        n, p, whole = len(self.X), self.plain.size, self.scales[-1]
         centres = whole.centres(self.mean, self.plain)
         inverse = whole.inverse[self.plain]
-        scaled = scale_samples(
-            self.X_plain, self.rows, centres, inverse, self.n_threads, self.precision
-        )
-        self.largest_size = scaled.largest_size
         D: QuickArray = np.zeros((n, n), dtype=self.precision)
         same = np.arange(n)
         each = 4 * self.n_threads
         steps = 1 if self.tick is None else N_PARTS
         pieces = pairs_evenly(n, steps * each)
-        for first in range(0, steps * each, each):
-            # D is also the base: each pair is read before it is written.
-            sum_pairs(scaled, D, same, D, pieces[first : first + each], self.n_threads)
-            if self.tick is not None:
-                self.tick()
+        width = max(1, SCALED_BYTES // (n * D.itemsize))
+        starts = range(0, max(p, 1), width)
+        self.largest_size, done = 0.0, 0
+        for lo in starts:
+            part = slice(lo, min(lo + width, p))
+            scaled = scale_samples(
+                self.X_plain
+                if len(starts) == 1
+                else np.ascontiguousarray(self.X_plain[:, part]),
+                self.rows,
+                centres[part],
+                inverse[part],
+                self.n_threads,
+                self.precision,
+            )
+            self.largest_size += scaled.largest_size
+            for first in range(0, steps * each, each):
+                # D is also the base: each pair is read before it is written.
+                here = pieces[first : first + each]
+                sum_pairs(scaled, D, same, D, here, self.n_threads)
+                done += 1
+                if self.tick is not None and done % len(starts) == 0:
+                    self.tick()
+            del scaled  # before the next block is scaled
+        # Sums of several blocks of features are rounded once for each.
+        eps = float(np.finfo(self.precision).eps)
+        self.added_error = (len(starts) - 1) * eps / 2
         return D
 
     def _mixed_distances(self) -> FloatArray | None:
@@ -594,6 +644,7 @@ class _Relief:
         largest = float(D.max(initial=0.0))
         return D, (
             error_bound(self.plain.size, self.largest_size, largest, self.precision)
+            + self.added_error * largest
             + error_bound(changed.size, largest_size, largest, self.precision)
             # Added and subtracted in double precision, feature by feature.
             + 4 * self.mixed.size * float(np.finfo(np.float64).eps) * self.mixed.size
@@ -645,16 +696,20 @@ class _Relief:
             self.counts[s, here],
             self.queries[s, here],
             np.searchsorted(self.y[here], np.arange(self.n_classes + 1)),
-            Samples(
-                self.X_plain,
-                scales.inverse[self.plain],
-                self.X_mixed,
-                *scales.take(self.mixed),
-                self.rows[here],
-            ),
+            self._samples(scales, self.rows[here]),
             here,
-            len(self.X),
+            len(self.rows),
             n_threads,
+        )
+
+    def _samples(self, scales: _Scales, rows: IntArray) -> Any:
+        """Return what kernels compute exact distances from."""
+        return Samples(
+            self.X_plain,
+            scales.inverse[self.plain],
+            self.X_mixed,
+            *scales.take(self.mixed),
+            rows,
         )
 
     def _target_values(self, s: int) -> FloatArray:
@@ -669,9 +724,9 @@ class _Relief:
 
     def _sum(self, first: int, pairs: list[NeighbourPairs], result: FloatArray) -> None:
         """Sum the differences of every feature over the pairs of some sets."""
-        if self.plain.size:
-            sums = sum_numeric(self.X_plain, self.rows, pairs, self.n_threads)
-            result[:, self.plain] = sums
+        for part, X in self._blocks(self.plain):
+            sums = sum_numeric(X, self.rows, pairs, self.n_threads)
+            result[:, self.plain[part]] = sums
         for s, (each, row) in enumerate(zip(pairs, result, strict=True), first):
             if len(pairs) > 1:
                 self._sum_narrowed(s, each, row)
@@ -696,6 +751,64 @@ class _Relief:
             X = np.take(self.X_plain, columns, axis=1)
             alone = sum_numeric(X, self.rows, [pairs], self.n_threads)
             sums[self.plain[columns]] = alone[0]
+
+
+class _SparseRelief(_Relief):
+    """Sparse features, all of them numbers that are not missing.
+
+    Distances are computed from the stored values, a few samples at a time, and
+    differences of neighbours from blocks of features that are made dense.
+    """
+
+    is_tall = True
+    _may_be_coarse = False
+
+    def _read(self, data: Table) -> Any:
+        if np.isnan(data.values.data).any():
+            raise InputError(
+                "X is sparse and holds missing values (NaN), which distances between "
+                "sparse samples cannot use; impute them."
+            )
+        return data.values.tocsc()
+
+    def _divide(self) -> None:
+        self.plain, self.mixed = np.arange(self.X.shape[1]), np.zeros(0, dtype=np.intp)
+        self.X_mixed = np.zeros((self.X.shape[0], 0))
+        self.X_rows = self.X.tocsr()
+        self.stored = Stored.of(self.X_rows)
+
+    def _rescale(self, columns: NDArray[np.bool_], power: int) -> None:
+        chosen = np.repeat(columns, np.diff(self.X.indptr))
+        self.X = self.X.astype(np.float64)  # a copy
+        self.X.data[chosen] = np.ldexp(self.X.data[chosen], power)
+
+    def _whole_range(self) -> tuple[NDArray[Any], NDArray[Any]]:
+        least, largest = self.X.min(axis=0), self.X.max(axis=0)
+        return least.toarray().ravel(), largest.toarray().ravel()
+
+    def _blocks(self, columns: IntArray) -> Iterator[tuple[slice, NDArray[Any]]]:
+        width = max(1, TILE_BYTES // (self.X.dtype.itemsize * self.X.shape[0]))
+        for lo in range(0, columns.size, width):
+            part = slice(lo, min(lo + width, columns.size))
+            yield part, self.X[:, columns[part]].toarray(order="C")
+
+    def _tile(
+        self, s: int, here: IntArray, precision: Any
+    ) -> tuple[Callable[[IntArray], QuickArray], float]:
+        X = self.X_rows[self.rows[here]]
+        found = SparseDistances(X, self.scales[s].inverse, precision)
+        return found, found.error
+
+    def _samples(self, scales: _Scales, rows: IntArray) -> Any:
+        return SparseSamples(self.stored, scales.inverse, rows)
+
+
+def _relief(
+    data: Table, sets: TrainSets, relevance: NeighbourRelevance, n_threads: int
+) -> _Relief:
+    """Return the computation for dense or for sparse features."""
+    kind = _SparseRelief if data.is_sparse else _Relief
+    return kind(data, sets, relevance, n_threads)
 
 
 class _LeadingRelief(_Relief):

@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.compiling import njit
+from veridical._core.compiling import by_type, njit
 from veridical.kernels.distance import QuickArray, mixed_distance, numeric_distance
 from veridical.kernels.threads import run, spans
 
@@ -95,7 +95,7 @@ class Neighbourhood(NamedTuple):
     counts: FloatArray
     queries: FloatArray
     bounds: IntArray
-    samples: Samples
+    samples: Any
     ids: IntArray
     n_ids: int
     n_threads: int
@@ -110,7 +110,13 @@ class _NearSamples(NamedTuple):
     weight: FloatArray
 
 
-@njit(cache=True, nogil=True)
+@by_type
+def exact_distance(samples: Any, i: int, j: int) -> float:
+    """Compute the exact distance of two samples."""
+    raise NotImplementedError
+
+
+@exact_distance.register(Samples)
 def _exact(samples: Samples, i: int, j: int) -> float:
     a, b = samples.rows[i], samples.rows[j]
     return numeric_distance(samples.plain, a, b, samples.inverse) + mixed_distance(
@@ -212,7 +218,7 @@ def _neighbours_in(
     row: QuickArray,
     error: float,
     counts: FloatArray,
-    samples: Samples,
+    samples: Any,
     near: _NearSamples,
     undecided: _NearSamples,
     work: _NearSamples,
@@ -248,7 +254,7 @@ def _neighbours_in(
         radius = np.inf
     else:
         for t in range(n_undecided):
-            undecided.distance[t] = _exact(samples, i, undecided.sample[t])
+            undecided.distance[t] = exact_distance(samples, i, undecided.sample[t])
         _, radius = _nearest_and_kth(undecided, n_undecided, places_left, work)
     found = _share_places(undecided, n_undecided, radius, places_left, near, found)
     _sort_samples(near, found)
@@ -321,7 +327,7 @@ def _find_nearest(
     queries: FloatArray,
     bounds: IntArray,
     k: int,
-    samples: Samples,
+    samples: Any,
     ids: IntArray,
 ) -> NeighbourPairs:
     """Pair each sample with each of its neighbours, by the ids of both."""
@@ -401,7 +407,7 @@ def _is_near(
     row: Any,
     error: float,
     others: FloatArray,
-    samples: Samples,
+    samples: Any,
     exact: FloatArray,
     near: Any,
 ) -> None:
@@ -420,7 +426,7 @@ def _is_near(
     if n_uncertain == 0:
         return
     for j in range(others.size):
-        exact[j] = _exact(samples, i, j) if others[j] > 0 else 0.0
+        exact[j] = exact_distance(samples, i, j) if others[j] > 0 else 0.0
     mean, radius = _radius(exact, others)
     for j in range(others.size):
         near[j] = (exact[j] < radius - DISTANCE_TIE * mean) & (others[j] > 0)
@@ -433,7 +439,7 @@ def _find_within(
     error: float,
     counts: FloatArray,
     bounds: IntArray,
-    samples: Samples,
+    samples: Any,
     ids: IntArray,
 ) -> NeighbourPairs:
     """Pair each sample with those within its radius, by the ids of both."""
@@ -586,7 +592,7 @@ def _mark_near(
     here: IntArray,
     error: float,
     counts: FloatArray,
-    samples: Samples,
+    samples: Any,
     near: Any,
 ) -> None:
     """Mark in each row of `near` the samples within the radius of a sample."""

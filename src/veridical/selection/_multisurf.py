@@ -102,6 +102,7 @@ class MultiSURF(ReportsProgress, ScoreSelector):
     _abilities: ClassVar = Abilities(
         categorical=True,
         missing=True,
+        sparse=True,
         weights="whole",
         targets=("classes", "numbers"),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -20,6 +21,11 @@ from veridical.kernels.relief import N_PARTS
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
 from veridical.selection._reading import Abilities
+
+#: Samples; with as many, all comparisons take minutes, and a warning says so.
+MANY_SAMPLES = 50_000
+#: Differences of features that are summed in a second of processor time, roughly.
+PAIR_FEATURES_PER_SECOND = 2e10
 
 
 class ReliefF(ReportsProgress, ScoreSelector):
@@ -116,6 +122,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
     _abilities: ClassVar = Abilities(
         categorical=True,
         missing=True,
+        sparse=True,
         weights="whole",
         targets=("classes", "numbers", "survival"),
     )
@@ -154,10 +161,24 @@ class ReliefF(ReportsProgress, ScoreSelector):
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
         queries, decay = self._queries(sets), self._decay(data)
+        self._warn_of_cost(data, sets)
         if data.kind == "classes":
             return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
         return RegressionReliefRelevance(
             self.n_neighbors, queries, decay=decay, tick=self._ticker
+        )
+
+    def _warn_of_cost(self, data: Table, sets: TrainSets) -> None:
+        n, p = len(data), data.n_features
+        if self.n_samples is not None or data.is_sparse or n < MANY_SAMPLES:
+            return
+        minutes = len(sets) * n * n * p / PAIR_FEATURES_PER_SECOND / 60
+        warnings.warn(
+            f"ReliefF compares all {n:,} samples with each other, which takes about "
+            f"{max(1, round(minutes)):,} minutes of processor time; n_samples=500 "
+            "compares 500 of them with all others.",
+            UserWarning,
+            stacklevel=2,
         )
 
     def _decay(self, data: Table) -> float | None:

@@ -119,6 +119,7 @@ ROWS = [
         MultiSURF,
         rank,
         affine="any",
+        sparse=True,
         max_rows=16,
         max_features=6,
         peer=Peer(
@@ -134,6 +135,7 @@ ROWS = [
         MultiSURF,
         rank_numbers,
         affine="any",
+        sparse=True,
         max_rows=14,
         max_features=5,
         target="numbers",

@@ -33,7 +33,13 @@ def _rrelieff(**options):
     return rank
 
 
-_RELIEF = {**INFORMATION, "affine": "any", "max_rows": 16, "max_features": 6}
+_RELIEF = {
+    **INFORMATION,
+    "sparse": True,
+    "affine": "any",
+    "max_rows": 16,
+    "max_features": 6,
+}
 
 ROWS = [
     Row("ReliefF", ReliefF, _relieff(10), **_RELIEF),
