@@ -249,6 +249,33 @@ def test_020_ordinary_features_of_few_values_are_not(seed, n_values):
     assert find_target_encoded(read_table(X, y)) == []
 
 
+def test_020_an_encoding_is_found_after_samples_were_added_or_left_out():
+    rng = np.random.default_rng(8)
+    found = []
+    for _ in range(20):
+        y, town = rng.permutation(np.arange(160) % 2), rng.integers(25, size=160)
+        share = np.array([y[town == t].mean() for t in town])
+        rows = np.r_[rng.permutation(160)[:154], :4]
+        X = np.column_stack([rng.normal(size=160), share])[rows]
+        found += find_target_encoded(read_table(X, y[rows]))
+    assert len(found) >= 18
+    assert not any(one.is_exact for one in found)
+    assert {one.feature for one in found} == {1}
+
+
+@pytest.mark.parametrize("rate", [0.05, 0.5])
+def test_020_true_probabilities_and_shares_of_other_samples_are_not(rate):
+    rng = np.random.default_rng(9)
+    for _ in range(100):
+        truth = np.clip(rng.beta(8 * rate, 8 * (1 - rate), size=25), 0.01, 0.99)
+        town, other = rng.integers(25, size=(2, 160))
+        y, before = (rng.random(160) < truth[t] for t in (town, other))
+        y[:2] = False, True
+        share = np.array([before[other == t].mean() if t in other else 0 for t in town])
+        known = np.column_stack([truth[town], np.round(truth[town], 2), share])
+        assert find_target_encoded(read_table(known, y.astype(int))) == []
+
+
 # ---- VD021 ---------------------------------------------------------------------------
 
 
@@ -292,6 +319,24 @@ def test_022_time_may_be_given_and_blocks_are_not_reported():
     assert (
         "VD022" not in audit(leaky.estimator, leaky.X, leaky.y, cv=blocks, **FEW).codes
     )
+
+
+def test_022_runs_of_the_outcome_that_a_drift_predicts_by_chance():
+    severe, predicted = {"runs": 0, "no runs": 0}, {"runs": 0, "no runs": 0}
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        drift = np.cumsum(rng.normal(size=(60, 30)), axis=0)
+        drift /= drift.std(axis=0)
+        X = drift + rng.normal(size=(60, 30))
+        runs = np.repeat(rng.permutation(np.arange(4) % 2), 15)
+        for name, y in (("runs", runs), ("no runs", rng.permutation(runs))):
+            found = audit(GaussianNB(), X, y, cv=5, checks=["VD022"], **FEW)
+            for one in found.findings:
+                severe[name] += one.severity != "note"
+                predicted[name] += "shifted" in one.details
+    assert severe["runs"] >= 11
+    assert predicted["runs"] >= 1
+    assert predicted["no runs"] == 0
 
 
 @given(st.integers(2, 6), st.integers(0, 1000))

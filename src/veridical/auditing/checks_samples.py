@@ -119,8 +119,14 @@ def _range(sizes: IntArray) -> str:
 
 #: z of the likeness of neighbours in the order from which it is reported.
 ORDER_Z = 5.0
-# Difference of the accuracy with consecutive folds from which it is a warning.
+# Difference of the accuracy from which it is a warning: with consecutive folds, or on
+# shifted outcomes.
 _LOWER = 0.05
+# Number of shifts of the outcomes along the order, and how many of them count as
+# independent: shifted outcomes have runs in common.
+_SHIFTS, _INDEPENDENT = 15, 5
+# Standard errors by which shifted outcomes must be predicted better than permuted ones.
+_SHIFTED = 3.0
 
 
 def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
@@ -159,7 +165,39 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
             severity = "warning"
         said += f" With folds of {how}, {text}"
         details[f"{e.measure.name}_blocked"] = other
+    if severity == "note":
+        found = _shifted_outcomes(e)
+        if found is not None:
+            shifted, text = found
+            severity, said = "warning", f"{said} {text}"
+            details["shifted"] = shifted
     return finding("VD022", severity, said, details)
+
+
+def _shifted_outcomes(e: AuditEvidence) -> tuple[float, str] | None:
+    """Return the score of outcomes that are shifted along the order, and a sentence.
+
+    Where features and outcome have runs, folds of consecutive samples may still learn
+    the one from the other, though they have nothing to do with each other; permuted
+    outcomes have no runs. None if shifted outcomes are not predicted better than those.
+    """
+    null, sign, write = e.null["in"], e.scoring.sign, e.scoring.write
+    shifted = e.scores_shifted(_SHIFTS, seed_for(e.seed, Purpose.PERMUTATIONS, 4))
+    if shifted.size < 2 or e.scoring.high > 1:
+        return None
+    mean = float(shifted.mean())
+    error = math.sqrt(
+        shifted.var(ddof=1) / _INDEPENDENT
+        + null.accuracies.var(ddof=1) / null.accuracies.size
+    )
+    if sign * (mean - null.mean) < max(_LOWER, _SHIFTED * error):
+        return None
+    return mean, (
+        f"With outcomes shifted along this order, which keep their runs but belong to "
+        f"other samples, the {e.scoring.label} is {write(mean)} on average, with "
+        f"outcomes permuted freely {write(null.mean)}: the order alone is predicted, "
+        "and p-values against permuted outcomes do not count."
+    )
 
 
 # Smallest share of every class that each training set must have.

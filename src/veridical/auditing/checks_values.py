@@ -82,13 +82,18 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
     features = np.array([one.feature for one in found], dtype=np.intp)
     first = found[0]
     of = e.name_part(first.code) if e.of_classes else _ENCODED[data.kind]
+    values = (
+        f"the {first.n_values} different values of "
+        f"{show(data.feature_names[first.feature])}"
+    )
+    verb = f"each of {values} is" if first.is_exact else f"together {values} are"
     said = (
-        f"{name_features(data, features)}: each of the {first.n_values} different "
-        f"values of {show(data.feature_names[first.feature])} is {first.formula} of "
+        f"{name_features(data, features)}: {verb} {first.formula} of "
         f"{of} among the samples with that value, test samples included."
     )
     details = {"n_features": features.size, "first": first.feature}
-    return report_features(e, "VD020", "error", said, features, details)
+    least: Severity = "error" if any(one.is_exact for one in found) else "warning"
+    return report_features(e, "VD020", least, said, features, details)
 
 
 # -- VD024 ---------------------------------------------------------------------------

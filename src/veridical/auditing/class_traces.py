@@ -5,7 +5,9 @@ never otherwise:
 
 - *target encoding*: the value of a category is the share of a class among the samples
   with that value, or a mean of it and of the share among all samples; for numbers and
-  survival times, the mean of the target or of the events;
+  survival times, the mean of the target or of the events. Where samples were added or
+  left out afterwards, shares are still nearer to the values than those of other samples
+  would be if the values were their true probabilities;
 - *imputation by class*: a repeated value of a class is the mean of its other samples;
 - *normalisation by class*: all samples of a class have the same sorted values, those of
   the classes differ.
@@ -17,9 +19,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
+from scipy import sparse, stats
 
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
+from veridical._core.seeds import as_generator
 from veridical._core.table import Table
 from veridical.auditing.preprocessing import find_mean_imputed
 
@@ -30,6 +33,10 @@ _TOLERANCE = 1e-5
 _FEWEST_SHARES, _FEWEST_LINEAR = 3, 6
 # Smallest share of the encoded values whose weight of the prior must agree.
 _AGREES = 0.5
+# p-value of χ², times the number of comparisons, up to which values are nearer to the
+# shares than chance allows; draws, up to which p-value these must confirm it, because
+# χ² is rough for few samples; and smallest number of values.
+_NEARER, _DRAWS, _CONFIRMED, _FEWEST_NEAR = 0.001, 9_999, 0.0002, 8
 # Smallest number of features whose sorted values are compared.
 _FEWEST_FEATURES = 5
 
@@ -41,6 +48,7 @@ class Encoded(NamedTuple):
     code: int
     n_values: int
     formula: str
+    is_exact: bool = True
 
 
 # -- target encoding -----------------------------------------------------------------
@@ -56,7 +64,9 @@ def find_target_encoded(data: Table) -> list[Encoded]:
         return []
     targets, word = _encoded_targets(data)
     found = []
-    for j in np.flatnonzero(_has_few_values(data)).tolist():
+    candidates = np.flatnonzero(_has_few_values(data)).tolist()
+    level = _NEARER / max(1, len(candidates) * len(targets))
+    for j in candidates:
         feature = data.values[:, j]
         known = ~np.isnan(feature)
         values, place = np.unique(feature[known], return_inverse=True)
@@ -73,6 +83,10 @@ def find_target_encoded(data: Table) -> list[Encoded]:
             if formula:
                 found.append(Encoded(j, k, values.size, formula.format(word)))
                 break
+            if data.kind != "numbers" and _are_nearer(values, means, counts, level):
+                nearer = f"nearer than chance allows to the {word}"
+                found.append(Encoded(j, k, values.size, nearer, is_exact=False))
+                break
     return found
 
 
@@ -83,6 +97,27 @@ def _encoded_targets(data: Table) -> tuple[list[FloatArray], str]:
     if data.kind == "survival":
         return [data.as_survival.event.astype(np.float64)], "mean"
     return [(data.y == k).astype(np.float64) for k in range(data.n_classes)], "share"
+
+
+def _are_nearer(
+    values: FloatArray, shares: FloatArray, counts: IntArray, level: float
+) -> bool:
+    """Test whether values are nearer to shares than true probabilities would be.
+
+    The statistic is the sum of the squared deviations of the shares, each divided by
+    its variance, as if the values were the true probabilities of other samples.
+    """
+    inside = (values > 0) & (values < 1)
+    if np.count_nonzero(inside) < _FEWEST_NEAR or values[0] < 0 or values[-1] > 1:
+        return False
+    p, n = values[inside], counts[inside]
+    weight = n / (p * (1 - p))
+    observed = float((weight * (shares[inside] - p) ** 2).sum())
+    if stats.chi2.cdf(observed, p.size) > level:
+        return False
+    drawn = as_generator(p.size).binomial(n, p, size=(_DRAWS, p.size)) / n
+    as_near = (weight * (drawn - p) ** 2).sum(axis=1) <= observed
+    return bool((1 + np.count_nonzero(as_near)) / (1 + _DRAWS) <= _CONFIRMED)
 
 
 def _has_few_values(data: Table) -> BoolArray:

@@ -278,17 +278,39 @@ class AuditEvidence:
         return self._within[key]
 
     def _scores_within(self, strata: IntArray, n: int, seed: int) -> FloatArray:
+        orders = []
+        for b in range(n):
+            rng = as_generator(stream(seed, b))
+            order = self.procedure.unpermuted
+            for one in np.unique(strata):
+                rows = np.flatnonzero(strata == one)
+                order[rows] = rng.permutation(rows)
+            orders.append(order)
+        return self._scores_of(orders, seed)
+
+    def scores_shifted(self, n: int, seed: int) -> FloatArray:
+        """Return the leading score for outcomes that are shifted along `order`.
+
+        They keep their runs, but belong to other samples; what is shifted beyond the
+        end comes in at the beginning. Scores that are not defined are left out.
+        """
+        size = self.n_samples
+        shifts = np.unique(np.linspace(0.1 * size, 0.9 * size, n).astype(np.intp))
+        orders = []
+        for shift in shifts:
+            moved = self.procedure.unpermuted
+            moved[self.order] = np.roll(self.order, -int(shift))
+            orders.append(moved)
+        return self._scores_of(orders, seed)
+
+    def _scores_of(self, orders: Sequence[IntArray], seed: int) -> FloatArray:
+        """Return the leading score for outcomes in other orders."""
         p = self.procedure
         fast = replace(p, scores=p.scores[:1])
         if p.features is None:
             fast = fast.prepare_permutations()
         scores = []
-        for b in range(n):
-            rng = as_generator(stream(seed, b))
-            order = p.unpermuted
-            for one in np.unique(strata):
-                rows = np.flatnonzero(strata == one)
-                order[rows] = rng.permutation(rows)
+        for b, order in enumerate(orders):
             labels = p.table.target.take(order).strata
             splits = split_table(self.method, p.table, seed + b, labels)
             if p.features is None:
