@@ -63,6 +63,8 @@ def test_risk_groups_are_divided_inside_each_fold():
     groups, calibration = found.curves
     lower, higher = groups.curves
     assert "75 samples" in lower.label
+    assert groups.places[0] == "0"
+    assert lower.values[0] == higher.values[0] == (100.0, 100.0, 100.0)
     for low, high in zip(lower.values, higher.values, strict=True):
         assert low.value >= high.value
         assert 0 <= low.low <= low.value <= low.high <= 100

@@ -27,7 +27,7 @@ from veridical._core.table import Table
 if TYPE_CHECKING:
     from veridical.evaluation.engine import Evaluation
 
-#: Tenths of the samples by prediction, quarters by probability, times of a curve.
+#: Tenths of the samples by prediction, quarters by probability, times after 0.
 _N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
 #: Samples; with fewer in a bin there are fewer bins.
 _FEWEST = 5
@@ -156,7 +156,7 @@ def _risk_groups(
     time, event = labels["time"], labels["event"]
     if min(event[high].sum(), event[~high].sum()) < _FEWEST:
         return ()
-    times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)[1:]
+    times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)
     curves = tuple(
         Curve(
             f"{name} predicted risk ({int(own.sum())} samples, "

@@ -109,9 +109,9 @@ EXPLAIN = {
         "no part in the selection."
     ),
     "out": (
-        "OUT selects once, on all samples, and cross-validates only the classifier: "
+        "OUT selects once, on all samples, and cross-validates only the estimator: "
         "the labels of the test samples helped to choose the features, so its "
-        "accuracies are too high on average."
+        "scores are too high on average."
     ),
     "truth": (
         "TRUTH draws fresh data sets from the known source, selects and trains on each "

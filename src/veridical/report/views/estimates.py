@@ -119,7 +119,7 @@ EXPLAIN = {
     ),
     "complete": (
         "Complete cross-validation tests every possible test set of a given size by a "
-        "classifier trained on all other samples."
+        "model trained on all other samples."
     ),
     "purged": (
         "Purged cross-validation tests stretches of consecutive samples, each by a "
@@ -389,7 +389,7 @@ def _evidence(record: Estimates) -> list[str]:
         if record.data is not None:
             samples = count(record.data.n_samples, "sample")
         said.append(
-            f"The truth is the {truth.scoring.label} of the classifier that is "
+            f"The truth is the {truth.scoring.label} of the model that is "
             f"trained on all {samples}, on {count(truth.n_test, 'fresh sample')} "
             f"({write_interval(truth)})."
         )
