@@ -30,7 +30,7 @@ from veridical.auditing.class_traces import (
     is_normalised_by_class,
 )
 from veridical.auditing.clusters import find_clusters
-from veridical.auditing.kinship import order_likeness
+from veridical.auditing.kinship import order_likeness, units_in_order
 from veridical.auditing.knowledge import read_knowledge
 from veridical.leakbench import CONTROLS, MECHANISMS
 
@@ -344,9 +344,29 @@ def test_022_blocks_test_every_sample_once(n_folds, seed):
     rng = np.random.default_rng(seed)
     codes, order = np.sort(np.arange(40) % 2), rng.permutation(40)
     for one in (codes, codes[rng.permutation(40)]):
-        splits, _ = blocked_splits(one, order, n_folds)
+        splits, _ = blocked_splits(one, order[:, np.newaxis], n_folds)
         tested = np.concatenate([split.test for split in splits])
         assert sorted(tested.tolist()) == list(range(40))
+
+
+@pytest.mark.parametrize("size", [2, 6])
+def test_022_groups_are_not_divided(size):
+    """Samples of one group follow each other; no fold divides them."""
+    rng = np.random.default_rng(3)
+    patient = np.repeat(np.arange(24), size)
+    ill = rng.permutation(np.arange(24) % 2)
+    X = rng.normal(size=(24, 8))[patient] + 0.3 * rng.normal(size=(24 * size, 8))
+    options = {"groups": patient, "cv": 6, "checks": "VD022", **FEW}
+    assert "VD022" not in audit("nb", X, ill[patient], **options).codes
+    # A walk of the groups themselves is found, and its folds are of whole groups.
+    walk = np.cumsum(rng.normal(size=(24, 8)), axis=0)[patient]
+    table = read_table(walk, np.repeat(np.arange(4) % 2, 6)[patient], groups=patient)
+    assert order_likeness(table, np.arange(len(patient)), 0) > 4
+    units = units_in_order(table, np.arange(len(patient)))
+    splits, how = blocked_splits(table.y, units, 5)
+    assert how.startswith("consecutive groups")
+    for split in splits:
+        assert not set(patient[split.test]) & set(patient[split.train])
 
 
 # ---- VD023, VD030 --------------------------------------------------------------------

@@ -217,6 +217,33 @@ def test_a_column_of_subjects_is_groups_until_told_otherwise(run, table):
     assert "add --drop subject." in result.stderr
 
 
+def test_a_subject_that_is_not_known_is_an_error(run, table):
+    subjects = _subjects(table, 3)
+    subjects[4] = None
+    with_ids(table, subject=subjects)
+    words = ("estimate", table, "--target", "kind", *QUICK)
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "has no value in row 4, counted from 0" in result.stderr
+    assert "--drop subject --groups none" in result.stderr
+    assert run(*words, "--drop", "subject", "--groups", "none").exit_code == 0
+    named = run(*words, "--groups", "subject")
+    assert named.exit_code == 2
+    assert "--groups subject has no label in row 4" in named.stderr
+
+
+def test_one_group_is_named_with_its_option(run, table):
+    with_ids(table, site=["A"] * 60, ward=[f"w{i % 9}" for i in range(60)])
+    words = ("estimate", table, "--target", "kind", *QUICK, "--groups")
+    result = run(*words, "site", "--drop", "ward")
+    assert result.exit_code == 2
+    assert "--groups site holds one group only, 'A'" in result.stderr
+    assert "leave --groups site out" in result.stderr
+    nested = run(*words, "site,ward")
+    assert nested.exit_code == 2
+    assert "give the inner groups alone" in nested.stderr
+
+
 def test_numbers_that_identify_are_a_note(run, table):
     with_ids(table, patient_id=np.arange(60), weight=np.arange(60) + 50)
     result = run("estimate", table, "--target", "kind", *QUICK)

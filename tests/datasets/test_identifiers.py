@@ -21,6 +21,9 @@ from veridical.datasets.identifiers import find_identifiers
         [f"P{i:02}{j}" for i in range(5) for j in "abc"],
         [f"P{i} visit{j}" for i in range(20) for j in range(2)],
         [f"mouse{i}.{j}.CEL" for i in range(6) for j in range(3)],
+        [f"P{i} ({j})" for i in range(6) for j in range(3)],
+        [f"P{i}_2021-0{j + 1}-{10 + i % 7}" for i in range(9) for j in range(3)],
+        [f"12{i:02}{j}" for i in range(6) for j in range(1, 5)],  # the last digit
     ],
     ids=str,
 )
@@ -46,6 +49,7 @@ def test_stems_are_subjects(ids):
         [f"GSM{i}" for i in range(100, 140)],
         [f"P{i}_1" for i in range(40)],  # one sample each
         [f"2019-{i}" for i in range(40)],
+        [f"X{i}" for i in range(100, 200, 2)],  # even numbers
         ["a_1", "a_2", "b_1"],
         ["a_1", "a_1", "b_1", "b_1", "c_1", "c_1"],  # not all different
         list(range(40)),
@@ -54,6 +58,58 @@ def test_stems_are_subjects(ids):
 )
 def test_other_identifiers_are_not(ids):
     assert find_groups_in_ids(ids) is None
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [f"biopsy{j}_patient{i}" for i in range(9) for j in range(3)],
+        [f"{kind}-P{i:02}" for i in range(9) for kind in ("pre", "post")],
+        [f"2020_subject {i}_{side}" for i in range(9) for side in "LR"],
+    ],
+    ids=str,
+)
+def test_a_subject_that_is_named_at_another_place(ids):
+    labels, description = find_groups_in_ids(ids)
+    assert description.startswith("9 subjects")
+    assert pd.Series(labels).value_counts().nunique() == 1
+
+
+def test_decimal_numbers_may_count_samples_of_subjects():
+    visits = [i + j / 10 for i in range(1, 8) for j in range(1, 4)]
+    X = pd.DataFrame({"id": visits, "dose": visits})
+    assert find_identifiers(X) == {"id": "identifier"}
+    assert find_groups_in_ids(X["id"])[1] == "7 subjects (such as '1', 3 samples)"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "id",
+        "ID",
+        "patientid",
+        "pat_id",
+        "PtNo",
+        "SUBJID",
+        "MRN",
+        "case_id",
+        "record id",
+    ],
+)
+def test_names_of_subjects_that_repeat(name):
+    assert find_identifiers(pd.DataFrame({name: np.arange(40) // 4})) == {
+        name: "subjects"
+    }
+
+
+@pytest.mark.parametrize("name", ["PT", "pat", "site_id", "severity index", "code"])
+def test_names_that_may_be_measurements(name):
+    assert find_identifiers(pd.DataFrame({name: np.arange(40) // 4})) == {}
+
+
+def test_kinds_of_samples_are_no_subjects():
+    kinds = ["blood", "urine", "saliva", "skin", "hair"] * 8
+    assert find_identifiers(pd.DataFrame({"sample": kinds})) == {}
 
 
 def test_columns_that_identify():

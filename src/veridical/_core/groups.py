@@ -77,10 +77,15 @@ def read_groups(groups: Any, n_samples: int, name: str = "groups") -> Groups | N
     coded = [_number(column, name) for column in columns]
     codes, names = coded[0]
     if len(names) == 1:
+        cure = (
+            "give the patient, site or plate of every sample, or leave "
+            f"{name} out if samples are independent."
+        )
+        if len(coded) > 1:
+            cure = "give the inner groups alone."
         raise InputError(
             f"{name} holds one group only, {show(names[0])}, so that no split can "
-            "leave a group out; give the patient, site or plate of every sample, or "
-            "leave groups out if samples are independent."
+            f"leave a group out; {cure}"
         )
     if len(names) == n_samples:
         return None
@@ -143,8 +148,8 @@ def _number(labels: Any, name: str) -> tuple[IntArray, NDArray[Any]]:
     if missing.size:
         rows = f"{plural('row', missing)} {listed(missing)}"
         raise InputError(
-            f"{name} has no label in {rows}; fill it in, with a label of its own for a "
-            "sample that belongs to no other, or remove the row."
+            f"{name} has no label in {rows}, counted from 0; fill it in, with a label "
+            "of its own for a sample that belongs to no other, or remove the row."
         )
     codes, names = pd.factorize(np.asarray(labels))
     return codes.astype(np.intp), np.asarray(names)

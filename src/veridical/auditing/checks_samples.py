@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from veridical.auditing.clusters import MOST_CLUSTERED
 from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import sample_distances
 from veridical.auditing.evidence import AuditEvidence
+from veridical.auditing.kinship import units_in_order
 from veridical.auditing.records import Finding, Severity, Untested
 
 
@@ -132,9 +134,10 @@ _SHIFTED = 3.0
 def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
     """VD022: samples that follow each other are alike, and folds are random."""
     data = e.procedure.table
-    if data.n_samples < 20:
+    units = units_in_order(data, e.order)
+    if len(units) < 20:
         return None
-    time, order, z = e.known.time, e.order, e.likeness_in_order
+    time, z = e.known.time, e.likeness_in_order
     if z < ORDER_Z and time is None:
         return untested(
             "VD022",
@@ -144,15 +147,18 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
         )
     if z < ORDER_Z:
         return None
-    splits, how = blocked_splits(e.codes, order, min(10, max(2, len(e.splits))))
-    if _are_blocks(e.splits, order):
+    splits, how = blocked_splits(e.codes, units, min(10, max(2, len(e.splits))))
+    if _are_blocks(e.splits, units):
         return None
     what = "in time" if time is not None else "in the table"
+    which, others = "Samples", "samples"
+    if data.groups is not None:
+        which, others = "Groups", "groups"
     like = ("the same class", "the classes")
     if not e.of_classes:
         like = ("a like outcome", "like outcomes")
     said = (
-        f"Samples that follow each other {what} are more alike than other samples of "
+        f"{which} that follow each other {what} are more alike than other {others} of "
         f"{like[0]} (z = {z:.1f} against random orders within {like[1]}), and the "
         "folds divide them at random."
     )
@@ -205,38 +211,42 @@ _ENOUGH_LEFT = 0.5
 
 
 def blocked_splits(
-    codes: IntArray, order: IntArray, n_folds: int
+    codes: IntArray, units: Sequence[IntArray], n_folds: int
 ) -> tuple[list[Split], str]:
-    """Return folds of consecutive samples, and their name.
+    """Return folds of consecutive units, samples or groups, and their name.
 
     Where a training set would have too few samples of a class, as in a table that is
-    sorted by class, the folds have consecutive samples of each class. For numbers and
+    sorted by class, the folds have consecutive units of each class. For numbers and
     survival times the classes are thirds of the samples.
     """
+    what = "groups" if len(units) < len(codes) else "samples"
+    places = np.array_split(np.arange(len(units)), n_folds)
     plain = [
-        Split(np.sort(rows).astype(np.intp), len(codes))
-        for rows in np.array_split(order, n_folds)
+        _split_of([units[i] for i in some], len(codes)) for some in places if some.size
     ]
     left = [np.bincount(codes[one.train], minlength=codes.max() + 1) for one in plain]
     if (np.stack(left) >= _ENOUGH_LEFT * np.bincount(codes)).all():
-        return plain, "consecutive samples"
+        return plain, f"consecutive {what}"
     tests: list[list[IntArray]] = [[] for _ in range(n_folds)]
-    for k in np.unique(codes):
-        own = order[codes[order] == k]
-        for fold, rows in enumerate(np.array_split(own, n_folds)):
-            tests[fold].append(rows)
-    made = [np.sort(np.concatenate(rows)) for rows in tests]
-    splits = [Split(rows.astype(np.intp), len(codes)) for rows in made if rows.size]
-    return splits, "consecutive samples of each class"
+    class_of = codes[[rows[0] for rows in units]]
+    for k in np.unique(class_of):
+        own = np.flatnonzero(class_of == k)
+        for fold, some in enumerate(np.array_split(own, n_folds)):
+            tests[fold] += [units[i] for i in some]
+    splits = [_split_of(rows, len(codes)) for rows in tests if rows]
+    return splits, f"consecutive {what} of each class"
 
 
-def _are_blocks(splits: Any, order: IntArray) -> bool:
+def _split_of(units: Sequence[IntArray], n_samples: int) -> Split:
+    return Split(np.sort(np.concatenate(units)).astype(np.intp), n_samples)
+
+
+def _are_blocks(splits: Any, units: Sequence[IntArray]) -> bool:
     """Return whether few neighbours in the order are divided by the splits."""
+    first = np.array([rows[0] for rows in units])
     divided, tested = 0, 0
     for split in splits:
-        is_test = np.zeros(order.size, dtype=bool)
-        is_test[split.test] = True
-        along = is_test[order]
+        along = np.isin(first, split.test)
         divided += int(np.count_nonzero(along[1:] != along[:-1]))
         tested += int(np.count_nonzero(along))
     return divided < 0.3 * tested

@@ -63,6 +63,7 @@ from veridical.auditing.checks_samples import (
 )
 from veridical.auditing.class_traces import impute_together, normalise_together
 from veridical.auditing.evidence import AuditEvidence
+from veridical.auditing.kinship import units_in_order
 from veridical.auditing.procedures import Audited, make_audited
 from veridical.auditing.records import Decomposition, Finding, Part
 from veridical.evaluation import CrossValidation
@@ -392,7 +393,9 @@ def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
         return nothing
     if e.likeness_in_order < ORDER_Z:
         return nothing
-    splits, _ = blocked_splits(e.codes, e.order, min(10, max(2, len(e.splits))))
+    splits, _ = blocked_splits(
+        e.codes, units_in_order(table, e.order), min(10, max(2, len(e.splits)))
+    )
     return part_between("order", now, _runs_with(p, [splits]), e.alpha)
 
 

@@ -122,13 +122,26 @@ def by_folds(data: Table, splits: Sequence[Split], seed: int) -> Kinship | None:
 _ORDERS = 199
 
 
+def units_in_order(data: Table, order: IntArray) -> list[IntArray]:
+    """Return the samples of each group, in the order of the first of them.
+
+    Without groups every sample is a group of its own.
+    """
+    if data.groups is None:
+        return [order[[i]] for i in range(order.size)]
+    codes = data.groups[order]
+    _, first = np.unique(codes, return_index=True)
+    return [order[codes == codes[i]] for i in np.sort(first)]
+
+
 def order_likeness(data: Table, order: IntArray, seed: int) -> float:
     """Return how alike neighbours in an order are, in standard errors.
 
     The mean scalar product of consecutive samples, centred within classes and scaled,
     against the orders that permute samples of the same class. For numbers and survival
     times the classes are narrow, so that a table that is sorted by its outcome shows no
-    likeness by that alone.
+    likeness by that alone. Groups, which no split divides, are one sample each: their
+    mean.
     """
     codes = fine_outcome(data)
     values = np.where(np.isnan(data.values), 0.0, data.values)[:, ~data.categorical]
@@ -137,19 +150,22 @@ def order_likeness(data: Table, order: IntArray, seed: int) -> float:
     values = values - values.mean(axis=0)
     for k in np.unique(codes):
         values[codes == k] -= values[codes == k].mean(axis=0)
+    units = units_in_order(data, order)
+    values = np.stack([values[rows].mean(axis=0) for rows in units])
+    classes = codes[[rows[0] for rows in units]]
     spread = values.std(axis=0)
     values = values[:, spread > 0] / spread[spread > 0]
     gram = values @ values.T
     norms = np.sqrt(np.maximum(np.diag(gram), 1e-12))
     gram /= norms[:, None] * norms[None, :]
     rng = as_generator(seed)
-    places = [np.flatnonzero(codes[order] == k) for k in np.unique(codes)]
+    places = [np.flatnonzero(classes == k) for k in np.unique(classes)]
     likeness = np.empty(_ORDERS + 1)
     for b in range(_ORDERS + 1):
-        drawn = order.copy()
+        drawn = np.arange(len(units))
         if b:
             for place in places:
-                drawn[place] = order[rng.permutation(place)]
+                drawn[place] = rng.permutation(place)
         likeness[b] = gram[drawn[1:], drawn[:-1]].mean()
     spread_null = likeness[1:].std(ddof=1)
     if spread_null <= 0:

@@ -7,6 +7,7 @@ taken for groups, and a note says so; ``--groups none`` says that they are not.
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Sequence
 from typing import Any
@@ -15,8 +16,9 @@ import numpy as np
 import pandas as pd
 
 from veridical._core.errors import InputError
+from veridical._core.groups import read_groups
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, listed, plural, show
 from veridical._core.weights import read_weights
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
@@ -79,13 +81,14 @@ def take_structure(
     used: tuple[str, ...] = tuple(column for _, column in wanted)
     if named:
         columns = [_read_groups(_series(X, column), column, name) for column in named]
-        structure["groups"] = (
-            columns[0] if len(columns) == 1 else _side_by_side(columns)
-        )
+        together = columns[0] if len(columns) == 1 else _side_by_side(columns)
+        read_groups(together, len(together), f"--groups {','.join(named)}")  # raises
+        structure["groups"] = together
     elif not groups and y is not None:
         found = find_subjects(X if whole is None else whole, y, name)
         if found is not None:
             column, labels, said = found
+            _refuse_missing(labels, column, said)
             structure["groups"] = labels
             used = (*used, column)
             warnings.warn(
@@ -142,6 +145,17 @@ def _read_groups(values: Any, column: str, name: str) -> Any:
         stacklevel=4,
     )
     return labels
+
+
+def _refuse_missing(labels: Any, column: Any, said: str) -> None:
+    """Raise if the subject of a sample is not known."""
+    missing = np.flatnonzero(pd.isna(labels))
+    if missing.size:
+        raise InputError(
+            f"{said}, but has no value in {plural('row', missing)} {listed(missing)}, "
+            f"counted from 0; fill it in, or add --drop {shlex.quote(str(column))} "
+            "--groups none if samples are independent."
+        )
 
 
 def _read_weights(values: Any, column: str, name: str) -> Any:
@@ -209,9 +223,7 @@ def find_subjects(X: Any, y: Any, name: str) -> tuple[Any, Any, str] | None:
                 f"Column {column!r} of {name} names {X[column].nunique()} subjects, "
                 f"most of them with several samples in these {len(X)}"
             )
-            if not X[column].isna().any():
-                return column, X[column].astype(object).to_numpy(), said
-            continue
+            return column, X[column].astype(object).to_numpy(), said
         stems = find_groups_in_ids(X[column])
         if stems is not None and _are_many(stems[0], y):
             said = (

@@ -17,15 +17,17 @@ from numpy.typing import NDArray
 
 #: What a column of subjects may be called; samples of one subject belong together.
 _SUBJECTS = frozenset(
-    ("subject", "patient", "person", "participant", "individual", "animal", "donor")
-)
-#: What an identifier may be called, if its values differ.
-_NAMES = _SUBJECTS | frozenset(
     (
-        *("id", "ids", "identifier", "sample", "case", "record", "row", "index"),
-        *("barcode", "accession", "uuid", "mrn"),
+        *("subject", "patient", "person", "participant", "individual", "animal"),
+        *("donor", "proband", "volunteer", "respondent", "mouse", "rat"),
+        *("subj", "usubj", "mrn"),
     )
 )
+#: The same before a word such as "id"; alone they may be measurements.
+_SHORT = frozenset(("pat", "pt", "p"))
+#: What else an identifier may be called, if its values differ.
+_RECORDS = frozenset(("sample", "case", "record", "barcode", "accession", "uuid"))
+_NAMES = _SUBJECTS | _SHORT | _RECORDS | {"id", "ids", "identifier", "row", "index"}
 #: Words after such a name, as in "patient number".
 _NUMBERS = frozenset(["id", "ids", "no", "nr", "num", "number", "code", "key", "name"])
 
@@ -35,9 +37,20 @@ _FEWEST_STEMS = 3
 _SHARE_REPEATED = 0.5
 #: Largest share of different endings: numbers that begin anew are few.
 _SHARE_ENDINGS = 0.5
+#: Most samples of a subject that are told by the last digit alone, in 10 or more.
+_MOST_DIGITS, _FEWEST_DIGITS = 6, 10
 
 # The last part of an identifier: after a separator, or a letter after digits.
-_LAST = re.compile(r"(?:[\s_\-.:/#|]+[A-Za-z0-9]+|(?<=\d)[A-Za-z])$")
+_LAST = re.compile(r"(?:[\s_\-.:/#|(\[]+[A-Za-z0-9]+[)\]]*|(?<=\d)[A-Za-z])$")
+# A date at the end.
+_DATE = re.compile(r"[\s_\-.:/#|(\[]+(?:19|20)\d\d[-_./]?\d\d[-_./]?\d\d[)\]]*$")
+_DIGIT = re.compile(r"\d$")
+# A word for a subject with its number, at any place.
+_NAMED = re.compile(
+    rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(_SUBJECTS, key=len, reverse=True))}|p|s|sub)"
+    r"[\s_\-]?\d+(?![A-Za-z0-9])",
+    re.IGNORECASE,
+)
 
 IdentifierKind = Literal["identifier", "subjects"]
 
@@ -67,13 +80,19 @@ def find_identifiers(X: pd.DataFrame) -> dict[Any, IdentifierKind]:
     for j, column in enumerate(X.columns):
         values = X.iloc[:, j]
         is_text = values.dtype.kind == "O"  # categories too
-        if not (is_text or (_last_word(column) in _NAMES and _are_whole(values))):
+        words = _words(column)
+        named = _noun(words)
+        is_short = words[-1:] == [named] and named in _SHORT
+        if not is_text and (
+            named not in _NAMES or is_short or not _may_identify(values)
+        ):
             continue
         present = values.dropna()
-        n_values, named = present.nunique(), _last_word(column)
+        n_values = present.nunique()
+        repeat = _FEWEST_STEMS <= n_values <= len(present) / 1.5
         if n_values == len(present) > 1:
             found[column] = "identifier"
-        elif named in _SUBJECTS and _FEWEST_STEMS <= n_values <= len(present) / 1.5:
+        elif repeat and (_name_subjects(words) or _are_records(words, present)):
             found[column] = "subjects"
     return found
 
@@ -105,34 +124,98 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
     if len(ids) < 2 * _FEWEST_STEMS or ids.duplicated().any():
         return None
     stems = ids.str.replace(_LAST, "", regex=True)
-    endings = [one[len(stem) :] for one, stem in zip(ids, stems, strict=True)]
-    if len(set(endings)) == 1:  # such as the suffix of a file
-        return find_groups_in_ids(stems) if endings[0] else None
-    counts = stems.value_counts(sort=False)
-    shared = int(counts[counts > 1].sum())
-    if (
-        len(counts) < _FEWEST_STEMS
-        or shared < _SHARE_REPEATED * len(ids)
-        or len(set(endings)) > _SHARE_ENDINGS * len(ids)
-    ):
+    endings = _endings(ids, stems)
+    if len(endings) == 1 and endings != {""}:  # such as the suffix of a file
+        return find_groups_in_ids(stems)
+    found = []
+    dated = ids.str.replace(_DATE, "", regex=True)
+    if _are_subjects(dated):  # dates differ
+        found.append(dated)
+    if len(endings) <= _SHARE_ENDINGS * len(ids) and _are_subjects(stems):
+        found.append(stems)
+    called = ids.str.findall(_NAMED)
+    if (called.str.len() == 1).all() and _are_subjects(called.str[0]):
+        found.append(called.str[0])
+    numbers = ids.str.replace(_DIGIT, "", regex=True)
+    if _are_numbered(_endings(ids, numbers), len(ids)) and _are_subjects(numbers):
+        found.append(numbers)
+    if not found:
         return None
+    stems = max(found, key=lambda one: one.nunique())  # the first of equal ones
+    counts = stems.value_counts(sort=False)
     largest = counts.idxmax()
     return stems.to_numpy(dtype=object), (
         f"{len(counts)} subjects (such as {largest!r}, {counts.max()} samples)"
     )
 
 
-def _last_word(column: Any) -> str:
-    """Return the noun of a name, without "number" and the like behind it.
+def _endings(ids: pd.Series[str], stems: pd.Series[str]) -> set[str]:
+    return {one[len(stem) :] for one, stem in zip(ids, stems, strict=True)}
 
-    >>> _last_word("PatientID"), _last_word("sample_no"), _last_word("sample size")
-    ('patient', 'sample', 'size')
+
+def _are_subjects(stems: pd.Series[str]) -> bool:
+    """Return whether enough stems are shared by several samples."""
+    counts = stems.value_counts()
+    shared = int(counts[counts > 1].sum())
+    return len(counts) >= _FEWEST_STEMS and shared >= _SHARE_REPEATED * len(stems)
+
+
+def _are_numbered(digits: set[str], n_samples: int) -> bool:
+    """Return whether last digits count the samples of a subject: 0, 1, … or 1, 2, ….
+
+    The last digits of numbers that go on are all ten.
+    """
+    runs = ["".join(map(str, range(low, low + len(digits)))) for low in (0, 1)]
+    few = 1 < len(digits) <= _MOST_DIGITS and n_samples >= _FEWEST_DIGITS
+    return few and "".join(sorted(digits)) in runs
+
+
+def _words(column: Any) -> list[str]:
+    """Return the words of a name, in lower case.
+
+    >>> _words("PatientID"), _words("patientid"), _words("sample size")
+    (['patient', 'id'], ['patient', 'id'], ['sample', 'size'])
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(column))
-    words = re.findall(r"[A-Za-z]+", spaced.casefold())
+    found: list[str] = []
+    for word in re.findall(r"[A-Za-z]+", spaced.casefold()):
+        ends = [end for end in _NUMBERS if word.removesuffix(end) in _NAMES]
+        whole = word in _NAMES or not ends
+        found += [word] if whole else [word.removesuffix(ends[0]), ends[0]]
+    return found
+
+
+def _noun(words: list[str]) -> str:
+    """Return the noun of a name, without "number" and the like behind it.
+
+    >>> _noun(["patient", "id"]), _noun(["sample", "no"]), _noun(["sample", "size"])
+    ('patient', 'sample', 'size')
+    """
     if len(words) > 1 and words[-1] in _NUMBERS and words[-2] in _NAMES:
         return words[-2]
     return words[-1] if words else ""
+
+
+def _name_subjects(words: list[str]) -> bool:
+    noun = _noun(words)
+    return noun in _SUBJECTS or (noun in _SHORT and words[-1] != noun)
+
+
+def _are_records(words: list[str], values: pd.Series[Any]) -> bool:
+    """Return whether a name says only that the values identify something.
+
+    Text without digits is rather a kind, such as of sample.
+    """
+    known = _RECORDS | {"id", "ids", "identifier"}
+    numbered = values.astype(str).str.contains(r"\d").mean() > 0.5
+    return bool(
+        numbered and known.intersection(words) and (known | _NUMBERS).issuperset(words)
+    )
+
+
+def _may_identify(values: pd.Series[Any]) -> bool:
+    """Return whether numbers may be identifiers: whole, or such as 1.1, 1.2, 2.1."""
+    return _are_whole(values) or find_groups_in_ids(values.dropna()) is not None
 
 
 def _are_whole(values: pd.Series[Any]) -> bool:
