@@ -15,6 +15,7 @@ from veridical.evaluation.curves import (
     precision_at,
     roc_at,
 )
+from veridical.evaluation.intervals import wilson
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,59 @@ def test_calibration_against_logistic_regression():
     assert shifted.mean() == pytest.approx(truth.mean(), abs=1e-8)
     assert np.isnan(calibrate_logits(truth, np.full(500, 0.3))[0])
     assert np.isnan(calibrate_logits(proba > 0.5, proba)[0])  # separated
+
+
+def _bins_of(X, y, **structure):
+    found = veridical.estimate(
+        "nb", X, y, scoring="roc_auc", cv=5, random_state=0, **structure
+    )
+    return [one for one in found.class_predictions.bins if one.n], report.page(found)
+
+
+def test_calibration_bins_count_groups(data):
+    """Copies of samples in one group add nothing to what is known."""
+    X, y = data
+    alone, page = _bins_of(X, y)
+    assert "as if samples were independent" in page
+    copies = np.repeat(np.arange(120), 3)
+    groups, page = _bins_of(X[copies], y[copies], groups=copies)
+    assert "as if groups" in page
+    assert {one.n_units for one in alone} == {0}
+    assert sum(one.n for one in groups) == 360
+    checked = 0
+    for one in groups:
+        # Every sample of a group is predicted alike, so a bin holds whole groups.
+        assert 3 * one.n_units == one.n
+        share = one.interval
+        if one.n_units > 4 and 0 < share.value < 1:
+            naive = wilson(share.value, one.n)
+            assert share.high - share.low > 1.3 * (naive[1] - naive[0])
+            checked += 1
+    assert checked
+
+
+def test_calibration_bins_of_whole_weights_are_those_of_copies(data):
+    X, y = data
+    times = np.random.default_rng(4).integers(1, 4, 120)
+    copies = np.repeat(np.arange(120), times)
+    folds = np.arange(120) % 5
+    weighted = veridical.estimate(
+        "nb", X, y, scoring="roc_auc", sample_weight=times,
+        cv=[(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(5)],
+    )  # fmt: skip
+    folds = folds[copies]
+    copied = veridical.estimate(
+        "nb", X[copies], y[copies], scoring="roc_auc",
+        cv=[(np.flatnonzero(folds != k), np.flatnonzero(folds == k)) for k in range(5)],
+    )  # fmt: skip
+    pairs = zip(
+        weighted.class_predictions.bins, copied.class_predictions.bins, strict=True
+    )
+    for one, other in pairs:
+        assert (one.predicted is None) == (other.predicted is None)
+        if one.predicted is not None:
+            assert one.predicted == pytest.approx(other.predicted, abs=1e-12)
+            assert one.observed == pytest.approx(other.observed, abs=1e-12)
 
 
 def test_pages_show_curves_with_bands(data):

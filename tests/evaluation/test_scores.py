@@ -18,7 +18,13 @@ from sklearn.svm import SVC, LinearSVC
 
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
-from veridical._core.scoring import SCORES, Answers, Outputs, read_scoring
+from veridical._core.scoring import (
+    SCORES,
+    Answers,
+    Outputs,
+    areas_under_roc,
+    read_scoring,
+)
 from veridical._core.splits import CrossValidation
 from veridical._core.targets import Classes
 from veridical.evaluation import estimate, make_score
@@ -100,6 +106,23 @@ def test_the_positive_class_is_1_or_else_the_last(y):
 
 
 # -- from one evaluation -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_samples", [12, 60, 400])  # pairs compared, and sorted
+def test_areas_of_all_sizes_are_those_of_scikit_learn(n_samples):
+    rng = np.random.default_rng(n_samples)
+    positive = np.arange(n_samples) % 3 == 0
+    values = np.round(rng.normal(size=(4, n_samples)) + positive, 1)  # with ties
+    found = areas_under_roc(positive, values)
+    expected = [metrics.roc_auc_score(positive, one) for one in values]
+    assert found == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(areas_under_roc(np.ones(n_samples, dtype=bool), values)).all()
+
+
+def test_the_average_precision_of_three_classes_is_of_no_single_one():
+    score = SCORES["average_precision"]
+    assert score.info(np.array([0, 1, 2])).positive is None
+    assert score.info(np.array([0, 1])).positive == "1"
 
 
 @pytest.mark.parametrize("model", [GaussianNB(), LogisticRegression(max_iter=5000)])

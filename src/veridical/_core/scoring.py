@@ -424,16 +424,46 @@ def area_under_roc(
     w : array of shape (n,), optional
         Weights of the samples.
     """
+    if w is None:
+        return float(areas_under_roc(positive, values[np.newaxis])[0])
     above, below = values[positive], values[~positive]
     if not above.size or not below.size:
         return math.nan
-    if w is not None:
-        return _weighted_area(above, below, w[positive], w[~positive])
-    below = np.sort(below)
+    return _weighted_area(above, below, w[positive], w[~positive])
+
+
+#: Up to so many pairs, comparing all of them is faster than sorting.
+_FEW_PAIRS = 1000
+
+
+def areas_under_roc(positive: NDArray[np.bool_], values: FloatArray) -> FloatArray:
+    """Compute the area under the ROC curve for every row of values.
+
+    Parameters
+    ----------
+    positive : bool array of shape (n,)
+        Which samples are of the positive class.
+    values : array of shape (m, n)
+        The greater, the more likely positive.
+    """
+    above, below = values[:, positive], values[:, ~positive]
+    n_pairs = above.shape[1] * below.shape[1]
+    if not n_pairs:
+        return np.full(len(values), math.nan)
     # Twice the number of pairs in which the positive sample is above, ties once.
-    doubled = int(np.searchsorted(below, above, "left").sum())
-    doubled += int(np.searchsorted(below, above, "right").sum())
-    return doubled / (2 * above.size * below.size)
+    if n_pairs <= _FEW_PAIRS:
+        one, other = above[:, :, np.newaxis], below[:, np.newaxis, :]
+        doubled = np.count_nonzero(one > other, axis=(1, 2))
+        doubled += np.count_nonzero(one >= other, axis=(1, 2))
+    else:
+        below.sort(axis=1)
+        doubled = np.array(
+            [
+                sum(int(b.searchsorted(a, side).sum()) for side in ("left", "right"))
+                for a, b in zip(above, below, strict=True)
+            ]
+        )
+    return doubled / (2 * n_pairs)
 
 
 def _weighted_area(
@@ -458,6 +488,12 @@ def _roc_auc(
     y: IntArray, values: FloatArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     return area_under_roc(y == 1, _for_class(values, 1), w)
+
+
+def _roc_auc_of_sizes(
+    y: IntArray, values: FloatArray, n_classes: int, k: int
+) -> FloatArray:
+    return areas_under_roc(y == 1, values[..., 1] if values.ndim == 3 else values)
 
 
 def _roc_auc_ovr(
@@ -643,6 +679,7 @@ def _integrated_brier(
 
 Chance = Callable[[FloatArray, int], float]
 Compute = Callable[[Any, Any, int, int, FloatArray | None], float]
+ComputeSizes = Callable[[Any, Any, int, int], FloatArray]
 Guess = Callable[[Any, FloatArray | None], float]
 
 
@@ -666,6 +703,9 @@ class Score(_NamedScore):
     compute : callable, optional
         ``compute(y, codes or values, n_classes, k, w)``; without it the scorer is
         called.
+    compute_sizes : callable, optional
+        ``compute_sizes(y, codes or values, n_classes, k)`` for all sizes together,
+        without weights; faster than `compute`.
     scorer : callable, optional
         Of scikit-learn, or the user's; defines the value where there is no `compute`.
     two_classes : bool
@@ -696,6 +736,7 @@ class Score(_NamedScore):
     pooled: bool = False
     requires: Requires = "none"
     compute: Compute | None = None
+    compute_sizes: ComputeSizes | None = None
     scorer: Scorer | None = None
     two_classes: bool = False
     chance: Chance | None = None
@@ -744,6 +785,8 @@ class Score(_NamedScore):
         chance = None
         if shares is not None and self.chance is not None:
             chance = float(self.chance(shares, k))
+        # The average precision of more classes is the mean over all of them.
+        one_class = self.has_positive and len(classes) == 2
         high = self.high
         if self.name == "brier_score" and len(classes) == 2:
             high = 1.0
@@ -755,7 +798,7 @@ class Score(_NamedScore):
             averaging=averaging or ("pooled" if self.pooled else "mean of folds"),
             low=self.low,
             high=high,
-            positive=show_label(classes[k]) if self.has_positive else None,
+            positive=show_label(classes[k]) if one_class else None,
             chance=chance,
         )
 
@@ -832,21 +875,53 @@ class Score(_NamedScore):
         weights : array of shape (n_test,), optional
             Weights of the samples.
         """
+        alone = outputs.take(np.newaxis)
+        return self.of_sizes(y, alone, classes, response, weights)[0]
+
+    def of_sizes(
+        self,
+        y: Any,
+        outputs: Outputs,
+        classes: NDArray[Any],
+        response: str | None,
+        weights: FloatArray | None = None,
+    ) -> list[Scored]:
+        """Compute the score of one split at every size, see `of_outputs`."""
         k, n_classes = self.place_of_positive(classes), len(classes)
         counted = y if weights is None or not n_classes else y[weights > 0]
+        n_sizes = len(outputs.codes)
         if not self.is_defined(counted, n_classes, k):
-            return Scored(math.nan, "it lacks a class that the score needs")
-        if self.compute is not None:
-            given = self._given(outputs, response, k)
-            value = float(self.compute(y, given, n_classes, k, weights))
-            return Scored(value, _WHY_UNDEFINED[self.kind] if math.isnan(value) else "")
+            lacks = Scored(math.nan, "it lacks a class that the score needs")
+            return [lacks] * n_sizes
+        if self.compute is None:
+            return [
+                self._by_scorer(y, outputs.at(size), classes, weights)
+                for size in range(n_sizes)
+            ]
+        given = self._given(outputs, response, k)
+        if self.compute_sizes is not None and weights is None:
+            values = self.compute_sizes(y, given, n_classes, k).tolist()
+        else:
+            values = [
+                float(self.compute(y, one, n_classes, k, weights)) for one in given
+            ]
+        why = _WHY_UNDEFINED[self.kind]
+        return [Scored(one, why if math.isnan(one) else "") for one in values]
+
+    def _by_scorer(
+        self,
+        y: Any,
+        outputs: Outputs,
+        classes: NDArray[Any],
+        weights: FloatArray | None,
+    ) -> Scored:
         assert self.scorer is not None
         X = np.zeros((len(y), 1))
         model: Any = NumberAnswers(outputs)
         truth = y
         if isinstance(y, Observed):
             truth = y.test.labels
-        elif n_classes:
+        elif len(classes):
             model, truth = Answers(outputs, classes), classes[y]
         found = score(self.scorer, model, X, truth, classes, weights)
         return found._replace(value=self.sign * found.value)
@@ -854,7 +929,7 @@ class Score(_NamedScore):
     def _given(self, outputs: Outputs, response: str | None, k: int) -> Any:
         if self.threshold is not None:
             assert outputs.proba is not None
-            positive = outputs.proba[:, k] >= self.threshold
+            positive = outputs.proba[..., k] >= self.threshold
             return np.where(positive, k, 1 - k)
         if response is None:
             return outputs.codes
@@ -976,7 +1051,8 @@ _OWN: tuple[Score, ...] = (
     ),
     Score(
         "roc_auc", "area under the ROC curve", "ranking", requires="all",
-        compute=_roc_auc, two_classes=True, chance=_half,
+        compute=_roc_auc, compute_sizes=_roc_auc_of_sizes,
+        two_classes=True, chance=_half,
     ),
     Score(
         "roc_auc_ovr", "area under the ROC curve, each class against the rest",

@@ -134,7 +134,7 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
     if len(endings) <= _SHARE_ENDINGS * len(ids) and _are_subjects(stems):
         found.append(stems)
     called = ids.str.findall(_NAMED)
-    if (called.str.len() == 1).all() and _are_subjects(called.str[0]):
+    if (called.map(len) == 1).all() and _are_subjects(called.str[0]):
         found.append(called.str[0])
     numbers = ids.str.replace(_DIGIT, "", regex=True)
     if _are_numbered(_endings(ids, numbers), len(ids)) and _are_subjects(numbers):

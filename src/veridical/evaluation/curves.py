@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -31,8 +32,9 @@ from veridical._core.splits import Split, count_units
 from veridical._core.table import Table
 from veridical.evaluation.engine import Evaluation
 from veridical.evaluation.intervals import t_half_width
-from veridical.evaluation.probabilities import calibration_table
-from veridical.evaluation.records import PredictionCurves
+from veridical.evaluation.probabilities import bin_places, bins_of
+from veridical.evaluation.records import Bin, PredictionCurves
+from veridical.evaluation.units import Spread
 
 #: Places of the horizontal axis: false-positive rates, and recalls.
 PLACES = tuple(np.linspace(0, 1, 11).round(1).tolist())
@@ -87,16 +89,19 @@ def curves_of(
     slope = intercept = math.nan
     probas = [one.proba[:, 1] for one in outputs if one.proba is not None]
     if probas and np.ptp(targets):
+        bins = _bins(found, splits, table, probas)
         proba, truth = np.concatenate(probas), targets == 1
-        bins = calibration_table(truth, proba, positive=True).bins
         slope, intercept = calibrate_logits(truth, proba, weights)
+    roc, precision = _average(
+        [_roc(*one) for one in rates], [_precision(*one) for one in rates], share
+    )
     return PredictionCurves(
         classes,
         matrix,
         positive=classes[1],
         places=PLACES,
-        roc=_average([_roc(*one) for one in rates], share),
-        precision=_average([_precision(*one) for one in rates], share),
+        roc=roc,
+        precision=precision,
         bins=bins,
         slope=slope,
         intercept=intercept,
@@ -156,15 +161,39 @@ def _precision(found: FloatArray, false: FloatArray) -> FloatArray:
     return precision[np.minimum(places, len(recall) - 1)]
 
 
-def _average(rows: Sequence[FloatArray], share: float) -> tuple[Interval, ...]:
+def _average(
+    roc: Sequence[FloatArray], precision: Sequence[FloatArray], share: float
+) -> tuple[tuple[Interval, ...], tuple[Interval, ...]]:
     """Average curves over folds, with the corrected t interval at each place."""
-    if not rows:
-        return ()
-    stacked = np.stack(rows)
+    if not roc:
+        return (), ()
+    stacked = np.hstack([np.stack(roc), np.stack(precision)])
     mean = stacked.mean(axis=0)
-    reach = t_half_width(stacked, share) if len(rows) > 2 else np.zeros_like(mean)
+    reach = t_half_width(stacked, share) if len(roc) > 2 else np.zeros_like(mean)
     bounds = np.maximum(0.0, mean - reach), np.minimum(1.0, mean + reach)
-    return tuple(Interval(*one) for one in np.column_stack([mean, *bounds]).tolist())
+    drawn = [Interval(*one) for one in np.column_stack([mean, *bounds]).tolist()]
+    return tuple(drawn[: len(PLACES)]), tuple(drawn[len(PLACES) :])
+
+
+def _bins(
+    found: Evaluation,
+    splits: Sequence[Split],
+    table: Table,
+    probas: Sequence[FloatArray],
+) -> tuple[Bin, ...]:
+    """Compare probabilities with observed shares; count groups where there are any."""
+    truth = [target == 1 for target in found.targets]
+    weights = None if found.weights is None else np.concatenate(found.weights)
+    bins = bins_of(np.concatenate(probas), np.concatenate(truth), weights=weights)
+    if table.groups is None and table.weights is None:
+        return tuple(bins)
+    places = [bin_places(proba) for proba in probas]
+    counted = []
+    for i, one in enumerate(bins):
+        part = [place == i for place in places]
+        n_units, n_effective = Spread.of_part(table, splits, part, truth)
+        counted.append(replace(one, n_units=n_units, n_effective=n_effective))
+    return tuple(counted)
 
 
 def calibrate_logits(
@@ -198,30 +227,47 @@ def calibrate_logits(
     """
     z = logit(np.clip(proba, _LEAST, 1 - _LEAST))
     w = np.ones(len(z)) if weights is None else weights
-    both = _fit_logits(
-        np.column_stack([np.ones(len(z)), z]), np.zeros(len(z)), truth, w
-    )
-    alone = _fit_logits(np.ones((len(z), 1)), z, truth, w)
-    slope = math.nan if both is None else float(both[1])
-    return slope, math.nan if alone is None else float(alone[0])
+    _, slope = _fit_logits(z, truth, w)
+    intercept, _ = _fit_logits(z, truth, w, slope=1.0)
+    return slope, intercept
 
 
 def _fit_logits(
-    X: FloatArray, offset: FloatArray, truth: NDArray[np.bool_], w: FloatArray
-) -> FloatArray | None:
-    """Fit a logistic regression by Newton steps; None if it has no finite solution."""
-    beta = np.zeros(X.shape[1])
+    z: FloatArray,
+    truth: NDArray[np.bool_],
+    w: FloatArray,
+    slope: float | None = None,
+) -> tuple[float, float]:
+    """Fit intercept and slope, or the intercept alone, by Newton steps.
+
+    Both are NaN where no finite values are best.
+    """
+    a, b = (0.0, 0.0) if slope is None else (0.0, slope)
     for _ in range(100):
-        mean = expit(X @ beta + offset)
-        gradient = X.T @ (w * (truth - mean))
-        hessian = X.T @ (X * (w * mean * (1 - mean))[:, None])
-        sizes = np.linalg.eigvalsh(hessian)
-        if sizes[0] * 1e12 <= sizes[-1]:  # nearly singular
-            return None
-        step = np.linalg.solve(hessian, gradient)
-        beta = beta + np.clip(step, -5, 5)
-        if np.abs(beta).max() > 1e3:
-            return None
-        if np.abs(step).max() < 1e-10:
-            return beta
-    return None
+        mean = expit(a + b * z)
+        gap, curvature = w * (truth - mean), w * mean * (1 - mean)
+        flat = float(curvature.sum())
+        if slope is None:
+            of_z = curvature * z
+            cross, steep = float(of_z.sum()), float(of_z @ z)
+            determinant = flat * steep - cross**2
+            if determinant <= 1e-12 * (flat + steep) ** 2:  # nearly singular
+                break
+            up, along = float(gap.sum()), float(gap @ z)
+            steps = (
+                (steep * up - cross * along) / determinant,
+                (flat * along - cross * up) / determinant,
+            )
+        elif flat <= 0:
+            break
+        else:
+            steps = float(gap.sum()) / flat, 0.0
+        a, b = (
+            one + min(max(step, -5.0), 5.0)
+            for one, step in zip((a, b), steps, strict=True)
+        )
+        if max(abs(a), abs(b)) > 1e3:
+            break
+        if max(map(abs, steps)) < 1e-10:
+            return a, b
+    return math.nan, math.nan

@@ -242,11 +242,11 @@ class Evaluation:
             n_sizes = len(self.predictions[0])
             weights: Sequence[Any] = self.weights or [None] * len(self.targets)
             parts = list(zip(self.targets, self.all_outputs, weights, strict=True))
-            found = [
-                score.of_outputs(target, one.at(k), self.classes, response, w)
-                for k in range(n_sizes)
+            by_split = [
+                score.of_sizes(target, one, self.classes, response, w)
                 for target, one, w in parts
             ]
+            found = [one[k] for k in range(n_sizes) for one in by_split]
         warned = tuple(dict.fromkeys(w for one in found for w in one.warned))
         reason = next((one.reason for one in found if one.reason), "")
         splits = np.array([one.value for one in found]).reshape(n_sizes, -1)

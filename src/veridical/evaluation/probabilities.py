@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.text import listed, show
 from veridical.evaluation.records import Bin, CalibrationTable
@@ -83,7 +83,7 @@ def calibration_table(
     return CalibrationTable(
         label,
         str(positive),
-        tuple(_bins(p, truth, n_bins)),
+        tuple(bins_of(p, truth, n_bins)),
         int(truth.size),
         float(np.mean(predicted != truth)),
         float(np.exp(np.where(predicted, logs[:, 0], logs[:, 1])).mean()),
@@ -150,19 +150,30 @@ def _logs(probability: Any, log_probability: Any, n: int) -> FloatArray:
     return logs
 
 
-def _bins(p: FloatArray, truth: Any, n_bins: int) -> list[Bin]:
+def bin_places(p: FloatArray, n_bins: int = 10) -> IntArray:
+    """Return the number of the equal interval that each probability lies in."""
     edges = np.linspace(0.0, 1.0, n_bins + 1)
-    place = np.clip(np.searchsorted(edges, p, side="left") - 1, 0, n_bins - 1)
+    return np.clip(np.searchsorted(edges, p, side="left") - 1, 0, n_bins - 1)
+
+
+def bins_of(
+    p: FloatArray, truth: Any, n_bins: int = 10, weights: FloatArray | None = None
+) -> list[Bin]:
+    """Count samples, and average probabilities and outcomes, in equal intervals."""
+    edges = np.linspace(0.0, 1.0, n_bins + 1)
+    place = bin_places(p, n_bins)
     counts = np.bincount(place, minlength=n_bins)
-    sums = np.bincount(place, p, n_bins)
-    ones = np.bincount(place, truth, n_bins)
+    w = np.ones(len(p)) if weights is None else weights
+    totals = np.bincount(place, w, n_bins)
+    sums = np.bincount(place, w * p, n_bins)
+    ones = np.bincount(place, w * truth, n_bins)
     return [
         Bin(
             round(float(edges[i]), 12),
             round(float(edges[i + 1]), 12),
             int(n),
-            float(sums[i] / n) if n else None,
-            float(ones[i] / n) if n else None,
+            float(sums[i] / total) if total else None,
+            float(ones[i] / total) if total else None,
         )
-        for i, n in enumerate(counts)
+        for i, (n, total) in enumerate(zip(counts, totals, strict=True))
     ]

@@ -51,11 +51,19 @@ class Coverage(NamedTuple):
     reached: float = math.nan
 
 
-def _share(share: float, n: int) -> Interval:
-    """Return a share of n samples with Wilson's 95 % bounds, NaN without samples."""
-    if n == 0 or math.isnan(share):
+def _share(
+    share: float, n: int, n_units: int = 0, n_effective: float = 0.0
+) -> Interval:
+    """Return a share with Wilson's 95 % bounds, NaN without samples and for one unit.
+
+    Units are groups or weighted samples, 0 where samples are units.
+    """
+    if n == 0 or n_units == 1 or math.isnan(share):
         return Interval(share, math.nan, math.nan)
     intervals = import_module("veridical.evaluation.intervals")
+    if n_units:
+        bounds = intervals.cluster_wilson(share, n_effective, n_units)
+        return Interval(share, *bounds)
     return Interval(share, *intervals.wilson(share, n))
 
 
@@ -72,6 +80,9 @@ class Bin:
     predicted, observed : float or None
         Mean probability of the class, and its share among the samples; None if there
         are no samples.
+    n_units, n_effective : int and float
+        Where samples have groups or weights: the number of groups (without groups, of
+        samples), and of the independent samples that vary as much; else 0.
     """
 
     low: float
@@ -79,14 +90,17 @@ class Bin:
     n: int
     predicted: float | None
     observed: float | None
+    n_units: int = 0
+    n_effective: float = 0.0
 
     @property
     def interval(self) -> Interval:
-        """The observed share with Wilson's 95 % bounds, as if samples were independent.
+        """The observed share with Wilson's 95 % bounds, as if units were independent.
 
-        All are NaN where there are no samples.
+        All are NaN where there are no samples, the bounds also for a single group.
         """
-        return _share(math.nan if self.observed is None else self.observed, self.n)
+        share = math.nan if self.observed is None else self.observed
+        return _share(share, self.n, self.n_units, self.n_effective)
 
 
 @dataclass(frozen=True)
@@ -437,13 +451,7 @@ class ClassResult:
 
         The bounds are NaN where no sample was tested, and for a single group.
         """
-        if not self.n_units:
-            return _share(self.accuracy, self.n_test)
-        if self.n_units == 1 or math.isnan(self.accuracy):
-            return Interval(self.accuracy, math.nan, math.nan)
-        intervals = import_module("veridical.evaluation.intervals")
-        bounds = intervals.cluster_wilson(self.accuracy, self.n_effective, self.n_units)
-        return Interval(self.accuracy, *bounds)
+        return _share(self.accuracy, self.n_test, self.n_units, self.n_effective)
 
 
 @dataclass(frozen=True)

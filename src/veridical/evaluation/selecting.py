@@ -549,28 +549,11 @@ def _by_class(
             share = float(
                 weighted_mean(right[own], None if weights is None else weights[own])
             )
-        n_units, n_effective = _spread_of_class(found, table, splits, k)
-        results.append(
-            ClassResult(str(label), int(own.sum()), share, n_units, n_effective)
-        )
+        of_class = [one == k for one in found.targets]
+        hits = [one[-1] for one in found.hits]
+        spread = Spread.of_part(table, splits, of_class, hits)
+        results.append(ClassResult(str(label), int(own.sum()), share, *spread))
     return tuple(results)
-
-
-def _spread_of_class(
-    found: Evaluation, table: Table, splits: Sequence[Split], k: int
-) -> tuple[int, float]:
-    """Return the units of a class, and what they are worth; 0 where samples are."""
-    if table.groups is None and table.weights is None:
-        return 0, 0.0
-    of_class = [table.y[split.test] == k for split in splits]
-    parts = [
-        Split(split.test[own], split.n_rows)
-        for split, own in zip(splits, of_class, strict=True)
-    ]
-    if not any(own.any() for own in of_class):
-        return 0, 0.0
-    hits = [one[-1][own] for one, own in zip(found.hits, of_class, strict=True)]
-    return Spread.of_hits(table, parts, hits)
 
 
 def _selector_fields(fitted: Any, found: Evaluation, n_selected: int) -> dict[str, Any]:

@@ -64,6 +64,40 @@ class Spread(NamedTuple):
         means = found[tested] / times[tested]
         return cls(n_units, count_effective(means, units, weights))
 
+    @classmethod
+    def of_part(
+        cls,
+        table: Table,
+        splits: Sequence[Split],
+        part: Sequence[Any],
+        hits: Sequence[Any],
+    ) -> Spread:
+        """Compute the spread of a share over a part of the test samples.
+
+        Parameters
+        ----------
+        table, splits
+            As in `of_hits`.
+        part : sequence of bool arrays
+            For every split, which test samples are in the part.
+        hits : sequence of bool arrays
+            For every split, which test samples count.
+
+        Returns
+        -------
+        Spread
+            Zeros where samples are units, and where the part is empty.
+        """
+        samples = table.groups is None and table.weights is None
+        if samples or not any(own.any() for own in part):
+            return cls(0, 0.0)
+        parts = [
+            Split(split.test[own], split.n_rows)
+            for split, own in zip(splits, part, strict=True)
+        ]
+        chosen = [one[own] for one, own in zip(hits, part, strict=True)]
+        return cls.of_hits(table, parts, chosen)
+
 
 def count_effective(hits: FloatArray, units: IntArray, weights: FloatArray) -> float:
     """Count the independent samples whose accuracy would vary as much.

@@ -34,6 +34,8 @@ class ProbabilityBin(TypedDict):
     n: int
     predicted: float | None
     observed: float | None
+    n_units: int
+    n_effective: float
     interval: IntervalSummary
 
 
@@ -140,10 +142,15 @@ def _reliability(s: CurvesSummary) -> Figure:
     picture = Reliability(
         f"Calibration. {'; '.join(said)}.", (("predictions", shares),)
     )
+    units = (
+        "groups, or samples with weights,"
+        if any(b["n_units"] for b in s["bins"])
+        else "samples"
+    )
     caption = (
         "Calibration curve. Horizontal: predicted probability of class "
         f"{s['positive']}, in tenths. Vertical: share of the samples in each tenth "
-        "that are of this class, with its 95 % interval (Wilson, as if samples were "
+        f"that are of this class, with its 95 % interval (Wilson, as if {units} were "
         "independent). On the dashed line probabilities are correct."
     )
     return Figure.from_picture(picture, caption, key=(("predictions", "a"),))
