@@ -158,7 +158,7 @@ def _calibration(table: CalibrationTable, alpha: float) -> CalibrationSummary:
 def shares(table: CalibrationTable) -> tuple[Share, ...]:
     """Turn the bins of a table into the shares of a picture."""
     return tuple(
-        Share._make([*plain(one).values(), *plain(one.interval[1:])])
+        Share._make(plain([one.low, one.high, one.n, one.predicted, *one.interval]))
         for one in table.bins
     )
 
