@@ -14,6 +14,7 @@ from veridical.evaluation.curves import (
     calibrate_logits,
     precision_at,
     roc_at,
+    sums_above,
 )
 from veridical.evaluation.intervals import wilson
 
@@ -48,19 +49,20 @@ def test_curves_are_those_of_scikit_learn(ties):
     values = rng.normal(size=80) + truth
     values = np.round(values, 1) if ties else values
     fpr, tpr, _ = roc_curve(truth, values, drop_intermediate=False)
-    for place, found in zip(PLACES, roc_at(truth, values), strict=True):
+    for place, found in zip(PLACES, roc_at(*sums_above(truth, values)), strict=True):
         assert found >= tpr[fpr <= place + 1e-12].max() - 1e-12
         assert found <= tpr[fpr >= place - 1e-12].max() + 1e-12
     precision, recall, _ = precision_recall_curve(truth, values)
-    found = precision_at(truth, values)
+    found = precision_at(*sums_above(truth, values))
     for place, value in zip(PLACES[1:], found[1:], strict=True):
         reached = recall[:-1] >= place - 1e-12
         assert value == pytest.approx(precision[:-1][reached][-1])
     weights = rng.integers(1, 4, 80)
     rows = np.repeat(np.arange(80), weights)
     for curve in (roc_at, precision_at):
-        one = curve(truth, values, weights.astype(float))
-        assert one == pytest.approx(curve(truth[rows], values[rows]))
+        one = curve(*sums_above(truth, values, weights.astype(float)))
+        repeated = curve(*sums_above(truth[rows], values[rows]))
+        assert one == pytest.approx(repeated)
 
 
 def test_calibration_against_logistic_regression():

@@ -142,12 +142,12 @@ def test_nothing_is_refused():
         (
             [records.estimate(0.8, coverage={})],
             "care",
-            "without a measured coverage, claim only with care that it is better than",
+            "%): how often such intervals cover the truth is not known",
         ),
         (
             [records.estimate(0.8, coverage={"corrected-t": records.TOO_SELDOM})],
             "care",
-            "because such intervals cover too seldom near this design, claim only with",
+            "%): such intervals cover too seldom near this design",
         ),
         (
             [records.estimate(0.8, coverage={}), records.estimate(0.7)],

@@ -56,6 +56,7 @@ STRUCTURE = """
   captions: [...document.querySelectorAll("table")]
     .filter((e) => !e.caption || !e.caption.textContent.trim()).length,
   scopes: document.querySelectorAll("th:not([scope])").length,
+  toggles: document.querySelectorAll(".vd-toggle").length,
   provenance: [...document.querySelectorAll("section")].at(-1).textContent,
   lang: document.documentElement.lang,
   title: document.title,
@@ -121,15 +122,21 @@ def check_looks(tab, name):
 
 
 def light_on_dark(tab):
-    """Whether letters are lighter than what is behind them."""
-    ink, paper = (
+    """Whether letters are lighter than what is behind them, in pictures too."""
+    letters, pictured, (paper,) = (
         tab.run(
-            f"getComputedStyle(document.querySelector('{where}')).{what}"
-            ".match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0)"
+            f"[...document.querySelectorAll('{where}')].map(e => getComputedStyle(e)"
+            f".{what}.match(/\\d+/g).slice(0, 3).reduce((a, b) => a + +b, 0))"
         )
-        for where, what in (("h1", "color"), ("body", "backgroundColor"))
+        for where, what in (
+            ("h1", "color"),
+            ("svg g:not(.vd-box) > text, svg > text", "fill"),
+            ("body", "backgroundColor"),
+        )
     )
-    return ink > paper
+    lighter = {ink > paper for ink in letters + pictured}
+    assert len(lighter) == 1
+    return lighter.pop()
 
 
 @pytest.mark.parametrize("entry", [e for e in CATALOGUE if not e[1]], ids=title)
@@ -158,6 +165,7 @@ def check_design(seen, special):
     assert seen["headings"][-1] == "Method and provenance"
     assert all(len(words) > 20 for words in seen["pictures"])
     assert (seen["silent"], seen["captions"], seen["scopes"]) == (0, 0, 0)
+    assert seen["toggles"] <= 1  # it stands for the whole page
     assert seen["lang"] == "en"
     assert seen["title"].strip()
     if special not in ("young", "wide", "bare"):  # made without any

@@ -50,8 +50,8 @@ def test_the_record_decides_what_the_page_shows():
     for one, made in zip(summary["classes"], record.classes, strict=True):
         assert (one["low"], one["high"]) == wilson(made.accuracy, made.n_test)
     for one, made in zip(summary["features"], record.features, strict=True):
-        assert one["support"] == record.support(made)
-        assert (one["support"] == "half") == record.supports(made)
+        assert one["support"] == made.support(record.n_folds)
+        assert (one["support"] == "half") == (2 * made.n_folds >= record.n_folds)
     assert summary["n_supported"] == record.n_supported == 3
     untested = ClassResult("none", 0, float("nan")).interval
     assert np.isnan(untested).all()
@@ -72,7 +72,7 @@ def test_a_list_that_folds_do_not_support_has_no_green_badge():
 @pytest.mark.parametrize(
     ("coverage", "why"),
     [
-        (None, "without a measured coverage, claim only with care"),
+        (None, "how often such intervals cover the truth is not known"),
         (Coverage(0.57, 0.98, "leave-one-out", 0.7), "cover too seldom near this"),
     ],
 )
@@ -84,6 +84,7 @@ def test_an_interval_that_may_not_be_believed_has_no_green_badge(coverage, why):
     for one in (record, stable):
         assert one.conclusion.belief == "care"
         assert why in one.conclusion.sentence
+        assert "Claim only with care that" in one.conclusion.sentence
         assert "clearly" not in one.conclusion.sentence
     assert "not stable" in record.conclusion.sentence
 

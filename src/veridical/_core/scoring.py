@@ -86,8 +86,6 @@ Needs = Literal["predict", "predict_proba", "ranking", "survival", "model"]
 #: Classes that a test set must hold for a score to be defined.
 Requires = Literal["none", "all", "positive", "negative"]
 Averaging = Literal["pooled", "mean of folds"]
-#: Methods of an estimator beside ``predict`` whose results scores use.
-RESPONSES = ("predict_proba", "decision_function", "predict_survival_function")
 
 _ZERO_TO_ONE = (0.0, 1.0)
 _UNBOUNDED = (-math.inf, math.inf)
@@ -127,13 +125,13 @@ class Outputs(NamedTuple):
         return self.take(size)
 
 
-def pool_outputs(outputs: Sequence[Outputs]) -> Outputs:
-    """Put the test samples of all splits after one another, at one size."""
+def join_outputs(
+    parts: Sequence[Outputs], join: Callable[[Any], Any] = np.concatenate
+) -> Outputs:
+    """Join outputs along their first axis, or along a new one with `join=np.stack`."""
     codes, proba, decision = (
-        None if part[0] is None else np.concatenate(part)
-        for part in zip(*outputs, strict=True)
+        None if one[0] is None else join(one) for one in zip(*parts, strict=True)
     )
-    assert codes is not None
     return Outputs(codes, proba, decision)
 
 

@@ -286,10 +286,6 @@ class Table:
         """
         return self.replace(target=self.target.take(order))
 
-    def with_codes(self, codes: IntArray) -> Table:
-        """Replace the classes of the samples."""
-        return self.replace(target=Classes(self.classes[codes], self.classes, codes))
-
     # -- parts -----------------------------------------------------------------------
 
     def take(self, rows: IntArray, columns: IntArray) -> FloatArray:

@@ -7,7 +7,7 @@ import math
 from veridical._core.numbers import count
 from veridical._core.records import Conclusion
 from veridical.auditing.records import Audit
-from veridical.evaluation.conclusions import add_coverage, find_doubt
+from veridical.evaluation.conclusions import add_coverage, doubt_interval
 
 LEAK = "VD001"
 
@@ -47,11 +47,7 @@ def _doubt(record: Audit) -> str:
     """Write why the interval may not be believed; "" where it may."""
     if math.isnan(record.score["in"].low):
         return "no interval is valid for this way of splitting"
-    if record.coverage is None:
-        return "how often its interval covers the truth is not known"
-    if find_doubt(record.coverage):
-        return "such intervals cover too seldom near this design"
-    return ""
+    return doubt_interval(record.coverage)
 
 
 def _conclude_preselected(record: Audit) -> Conclusion:

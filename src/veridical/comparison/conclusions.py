@@ -325,10 +325,13 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
                 said.append(f"{method.upper()}, {names}: {note}")
     for name, gap in zip(record.names, record.optimism, strict=False):
         if math.isnan(gap.low):
+            n = record.means["in"][0].n
+            what = f"there are {n} differences"
+            if n >= LEAST_DIFFERENCES:
+                what = f"all {n} differences are equal"
             said.append(
-                f"OUT minus IN, {shortened(name)}: the differences are fewer than "
-                f"{LEAST_DIFFERENCES} or all equal, so there is no interval, and "
-                "whether OUT is too optimistic is not known."
+                f"OUT minus IN, {shortened(name)}: {what}, so there is no interval, "
+                "and whether OUT is too optimistic is not known."
             )
     return tuple(said)
 

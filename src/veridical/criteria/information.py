@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -271,27 +271,30 @@ def interval_codes(x: FloatArray, cuts: FloatArray) -> NDArray[np.intp]:
 
 @dataclass(frozen=True)
 class InformationRelevance:
-    """Information gain ``H(Y) − H(Y|X)`` of the discretised feature."""
+    """Information gain ``H(Y) − H(Y|X)`` of the discretised feature, in bits."""
 
     mdl_cost: MdlCost = "cuts"
     target_bins: int = TARGET_BINS
     rtol: float = 0.0
     atol: float = 1e-12
+    _place: ClassVar[int] = 0  # of the scores in what `gains` returns
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
-        """Return the gains in bits."""
-        return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[0]
+        """Return the scores of the features for every training set."""
+        found = gains(data, sets, n_threads, self.mdl_cost, self.target_bins)
+        return found[self._place]
 
     def permuted_scores(
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
     ) -> FloatArray:
-        """Return the gains for outcomes in other orders; see `PermutedRelevance`.
+        """Return the scores for outcomes in other orders; see `PermutedRelevance`.
 
         Features are sorted once.
         """
-        return permuted_gains(
+        found = permuted_gains(
             data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
-        )[0]
+        )
+        return found[self._place]
 
 
 @dataclass(frozen=True)
@@ -371,19 +374,9 @@ def _scaled(values: FloatArray) -> FloatArray:
 
 
 class UncertaintyRelevance(InformationRelevance):
-    """Symmetrical uncertainty of the discretised feature and the class."""
+    """Symmetrical uncertainty of the discretised feature and the class, 0 to 1."""
 
-    def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
-        """Return the uncertainties, between 0 and 1."""
-        return gains(data, sets, n_threads, self.mdl_cost, self.target_bins)[1]
-
-    def permuted_scores(
-        self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
-    ) -> FloatArray:
-        """Return the uncertainties for outcomes in other orders."""
-        return permuted_gains(
-            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
-        )[1]
+    _place: ClassVar[int] = 1
 
 
 class UncertaintyRedundancy:

@@ -54,7 +54,7 @@ def open_parquet(
         raise InputError(
             f"{name} is damaged or not a parquet file ({error}); copy or save it again."
         ) from error
-    target = _choose(target, columns, f"column of {name}", "column")
+    target = _choose(target, columns, f"column of {name}")
     features = [one for one in columns if one != target]
 
     def fetch(names: list[str]) -> Any:
@@ -171,14 +171,14 @@ def _open_annotated(
     names = [str(one) for one in _obs_column(var[_text(index)])]
     left_out = _text(obs.attrs.get("_index", "_index"))
     columns = [one for one in obs if one not in (left_out, "__categories")]
-    target = _choose(target, columns, f"column of obs in {name}", "column of obs")
+    target = _choose(target, columns, f"column of obs in {name}")
     beside = {
         one: (lambda one=one: _obs_column(obs[one])) for one in columns if one != target
     }
     stored = group["X"]
     if layer is not None:
         layers = list(group["layers"].keys()) if "layers" in group else []
-        _choose(layer, layers, f"layer of {name}", "layer")
+        _choose(layer, layers, f"layer of {name}")
         stored = group["layers"][layer]
     X = stored_matrix(stored, names, memory_limit, name, beside)
     return X, _as_labels(_obs_column(obs[target]), name, X.shape[0])
@@ -213,7 +213,7 @@ def _text(value: Any) -> str:
 # -- targets -------------------------------------------------------------------------
 
 
-def _choose(wanted: str | None, known: list[str], what: str, kind: str) -> str:
+def _choose(wanted: str | None, known: list[str], what: str) -> str:
     if wanted is None:
         raise InputError(
             f"Which {what} holds the class? Name it as the target (--target); there "

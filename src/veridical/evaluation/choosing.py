@@ -837,7 +837,7 @@ class _Answer:
         drawn = bootstrap_choice(rows, units, self.n_bootstrap, rng)
         self._check(drawn, score)
         best = places[drawn.best]
-        found = self._describe(places, drawn, score, best)
+        found = self._describe(places, drawn, score)
         found += self._describe_dropped(score)
         n_units = int(units.max()) + 1
         info = describe_score(score, table, "pooled")
@@ -927,11 +927,7 @@ class _Answer:
             )
 
     def _describe(
-        self,
-        places: Sequence[Place],
-        drawn: Resampled,
-        score: Score,
-        best: Place,
+        self, places: Sequence[Place], drawn: Resampled, score: Score
     ) -> list[Candidate]:
         work = self.work
         pvalues, wins, errors = drawn.pvalues(), drawn.wins, drawn.standard_errors

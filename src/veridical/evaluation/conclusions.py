@@ -109,7 +109,7 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     if all(above):
         better = f"it is better than {_MAJORITY} ({percent(share)})"
         if doubt := _doubt_of(lead):
-            return doubtful(claim, doubt, better)
+            return claim_with_care(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     if above[0]:
         return Conclusion(
@@ -134,7 +134,7 @@ def _against_chance(lead: Estimate, claim: str) -> Conclusion:
     if all(scoring.is_better(bound, scoring.chance) for bound in nearest):
         better = f"it is better than {GUESSING} ({scoring.write(scoring.chance)})"
         if doubt := _doubt_of(lead):
-            return doubtful(claim, doubt, better)
+            return claim_with_care(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     return Conclusion(
         "open",
@@ -146,10 +146,10 @@ def _against_chance(lead: Estimate, claim: str) -> Conclusion:
 def _doubt_of(estimate: Estimate) -> str:
     """Write why no claim may rest on the default interval; "" where one may."""
     kind = default_interval(estimate)
-    return "" if kind is None else find_doubt(estimate.coverage.get(kind))
+    return "" if kind is None else doubt_interval(estimate.coverage.get(kind))
 
 
-def find_doubt(measured: Coverage | None) -> str:
+def doubt_interval(measured: Coverage | None) -> str:
     """Write why no claim may rest on an interval; "" where one may.
 
     Headlines ask this function before they say "yes".
@@ -157,13 +157,13 @@ def find_doubt(measured: Coverage | None) -> str:
     if allows_claims(measured):
         return ""
     if measured is None:
-        return "without a measured coverage"
-    return "because such intervals cover too seldom near this design"
+        return "how often such intervals cover the truth is not known"
+    return "such intervals cover too seldom near this design"
 
 
-def doubtful(claim: str, doubt: str, what: str) -> Conclusion:
+def claim_with_care(claim: str, doubt: str, what: str) -> Conclusion:
     """Conclude that what an interval shows is to be claimed with care, and why."""
-    return Conclusion("care", f"{claim}; {doubt}, claim only with care that {what}.")
+    return Conclusion("care", f"{claim}. Claim only with care that {what}: {doubt}.")
 
 
 def _reached(estimate: Estimate) -> tuple[str, str, str]:
@@ -289,26 +289,21 @@ def conclude_selection(record: Selection) -> Conclusion:
         return Conclusion("no", f"{start}, {less} than {rest}.")
     if not scoring.is_better(nearest, share):
         return Conclusion("open", f"{start}, not shown to be {more} than {rest}.")
-    doubt = find_doubt(record.score_coverage)
-    if record.is_stable and doubt:
-        return doubtful(start, doubt, f"this is {more} than {rest}")
+    doubt = doubt_interval(record.score_coverage)
+    shown = Conclusion("yes", f"{start}, clearly {more} than {rest}.")
+    if doubt:
+        shown = claim_with_care(start, doubt, f"this is {more} than {rest}")
     if record.is_stable:
-        return Conclusion("yes", f"{start}, clearly {more} than {rest}.")
+        return shown
     n_weak = len(record.features) - record.n_supported
     how = "fewer than half of the folds"
     if 2 * record.n_supported >= len(record.features):
         n_weak = sum(feature.n_folds == 0 for feature in record.features)
         how = "no fold"
     verb = "was" if n_weak == 1 else "were"
-    if doubt:
-        shown = (
-            f"{start}; {doubt}, claim only with care that this is {more} than {rest}"
-        )
-    else:
-        shown = f"{start}, clearly {more} than {rest}"
     return Conclusion(
         "care",
-        f"{shown}; but the list of features is not stable: "
+        f"{shown.sentence} But the list of features is not stable: "
         f"{n_weak} of {len(record.features)} {verb} selected in {how}.",
     )
 

@@ -81,7 +81,9 @@ def curves_of(
     n_train, n_test = count_units(splits, table.groups)
     share = float(n_test.mean() / n_train.mean())
     rates = [
-        _rates(target == 1, value, None if found.weights is None else found.weights[s])
+        sums_above(
+            target == 1, value, None if found.weights is None else found.weights[s]
+        )
         for s, (target, value) in enumerate(zip(found.targets, values, strict=True))
         if np.ptp(target) and value is not None
     ]
@@ -93,7 +95,7 @@ def curves_of(
         proba, truth = np.concatenate(probas), targets == 1
         slope, intercept = calibrate_logits(truth, proba, weights)
     roc, precision = _average(
-        [_roc(*one) for one in rates], [_precision(*one) for one in rates], share
+        [roc_at(*one) for one in rates], [precision_at(*one) for one in rates], share
     )
     return PredictionCurves(
         classes,
@@ -115,7 +117,7 @@ def _values(outputs: Outputs) -> FloatArray | None:
     return None if outputs.proba is None else outputs.proba[:, 1]
 
 
-def _rates(
+def sums_above(
     positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None
 ) -> tuple[FloatArray, FloatArray]:
     """Sum the positive and the negative samples above each different value."""
@@ -132,28 +134,16 @@ def _rates(
     return sums[0], sums[1]
 
 
-def roc_at(
-    positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None = None
-) -> FloatArray:
+def roc_at(found: FloatArray, false: FloatArray) -> FloatArray:
     """Return the true-positive rates at the false-positive rates of `PLACES`."""
-    return _roc(*_rates(positive, values, weights))
-
-
-def _roc(found: FloatArray, false: FloatArray) -> FloatArray:
     tpr, fpr = found / max(found[-1], 1e-300), false / max(false[-1], 1e-300)
     # At a vertical step, the top of it.
     last = np.append(fpr[1:] > fpr[:-1], True)
     return np.interp(PLACES, fpr[last], tpr[last])
 
 
-def precision_at(
-    positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None = None
-) -> FloatArray:
+def precision_at(found: FloatArray, false: FloatArray) -> FloatArray:
     """Return the precision where the recall first reaches each of `PLACES`."""
-    return _precision(*_rates(positive, values, weights))
-
-
-def _precision(found: FloatArray, false: FloatArray) -> FloatArray:
     found, false = found[1:], false[1:]
     recall = found / max(found[-1], 1e-300)
     precision = found / np.maximum(found + false, 1e-300)

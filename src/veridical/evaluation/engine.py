@@ -42,8 +42,8 @@ from veridical._core.scoring import (
     Score,
     Scored,
     Scorer,
+    join_outputs,
     observed_of,
-    pool_outputs,
     pool_targets,
     read_scoring,
     score,
@@ -261,7 +261,7 @@ class Evaluation:
 
     def _pooled(self, score: Score, k: int) -> float:
         assert self.classes is not None
-        pooled = pool_outputs([one.at(k) for one in self.all_outputs])
+        pooled = join_outputs([one.at(k) for one in self.all_outputs])
         return score.of_outputs(
             pool_targets(self.targets),
             pooled,

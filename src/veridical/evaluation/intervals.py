@@ -25,8 +25,8 @@ ASSUMES = {
     "classifier built on the training part",
     "stable": "the estimator is stable: leaving the test samples out of the training "
     "data does not change its predictions. An unstable estimator makes it too narrow",
-    "corrected-t": "scores of splits are normal, and any two correlate as their "
-    "training sets overlap (Nadeau and Bengio)",
+    "corrected-t": "scores of splits are normal, and two of them correlate by the "
+    "share of samples that is tested (Nadeau and Bengio)",
     "cluster-wilson": "groups (with weights: samples) are independent draws, and the "
     "estimator is stable. It is Wilson's interval for the effective number of samples, "
     "which the spread between groups gives (Korn and Graubard; Dean and Pagano)",

@@ -429,6 +429,23 @@ class SelectedFeature:
     score: float | None
     n_folds: int
 
+    def support(self, n_folds: int) -> Support:
+        """Return how far the folds support the feature.
+
+        Parameters
+        ----------
+        n_folds : int
+            Number of all folds.
+
+        Returns
+        -------
+        {"half", "weak", "none"}
+            Selected in at least half of the folds, in fewer, or in none.
+        """
+        if self.n_folds == 0:
+            return "none"
+        return "half" if 2 * self.n_folds >= n_folds else "weak"
+
 
 @dataclass(frozen=True)
 class ClassResult:
@@ -610,13 +627,13 @@ class Selection(Record):
     def consensus(self) -> tuple[SelectedFeature, ...]:
         """Features that at least half of the folds selected, the most often first."""
         known = (*self.features, *self.other_features)
-        often = [one for one in known if self.supports(one)]
+        often = [one for one in known if one.support(self.n_folds) == "half"]
         return tuple(sorted(often, key=lambda one: -one.n_folds))
 
     @property
     def n_supported(self) -> int:
         """Number of listed features that at least half of the folds selected."""
-        return sum(map(self.supports, self.features))
+        return sum(one.support(self.n_folds) == "half" for one in self.features)
 
     @property
     def is_stable(self) -> bool:
@@ -632,22 +649,6 @@ class Selection(Record):
         """Decide how good selecting this way is, and whether that may be believed."""
         found: Conclusion = _conclusions().conclude_selection(self)
         return found
-
-    def supports(self, feature: SelectedFeature) -> bool:
-        """Return whether at least half of the folds selected a feature."""
-        return 2 * feature.n_folds >= self.n_folds
-
-    def support(self, feature: SelectedFeature) -> Support:
-        """Return how far the folds support a feature.
-
-        Returns
-        -------
-        {"half", "weak", "none"}
-            Selected in at least half of the folds, in fewer, or in none.
-        """
-        if feature.n_folds == 0:
-            return "none"
-        return "half" if self.supports(feature) else "weak"
 
     def __repr__(self) -> str:
         names = [feature.name for feature in self.features[:5]]

@@ -45,13 +45,9 @@ from veridical.learning.class_distributions import (
 )
 from veridical.learning.inputs import finite_matrix, number_by_frequency
 from veridical.learning.many import (
-    Orders,
     Predicted,
-    Responded,
-    Sizes,
     on_equal_subsets,
     register_predict_table,
-    register_respond_table,
 )
 from veridical.learning.row_sums import Moments, RowSums, class_moments
 
@@ -232,7 +228,7 @@ class JointLogProbabilities:
             for a, b, ok in zip(starts, ends, good, strict=True)
         ]
 
-    def respond(self, tests: Sequence[IntArray], found: Predicted) -> Responded:
+    def respond(self, tests: Sequence[IntArray], found: Predicted) -> Predicted:
         """Add probabilities of the classes to what `decide` returned."""
         proba = np.exp(normalize_logs(self.joint))
         ends = np.cumsum([len(test) for test in tests]).tolist()
@@ -493,30 +489,12 @@ def _densities_of_one_set(
 @register_predict_table(GaussianNB)
 @on_equal_subsets
 def predict_gaussian_nb(
-    estimator: Any, table: Table, splits: Sequence[Split]
-) -> Predicted | None:
-    """Predict as scikit-learn's GaussianNB would, fitted on every training set."""
-    return _gaussian_nb(estimator, table, splits, ())
-
-
-@register_respond_table(GaussianNB)
-def respond_gaussian_nb(
     estimator: Any,
     table: Table,
     splits: Sequence[Split],
-    orders: Orders,
-    sizes: Sizes,
-    responses: Sequence[str],
-) -> Responded | None:
-    """Do the same with probabilities, on all features."""
-    if orders is not None:
-        return None
-    return _gaussian_nb(estimator, table, splits, responses)
-
-
-def _gaussian_nb(
-    estimator: Any, table: Table, splits: Sequence[Split], responses: Sequence[str]
-) -> list[Any] | None:
+    responses: Sequence[str] = (),
+) -> Predicted | None:
+    """Predict as scikit-learn's GaussianNB would, fitted on every training set."""
     values = finite_matrix(table.frame())
     if values is None or estimator.priors is not None or len(splits) < 2:
         return None

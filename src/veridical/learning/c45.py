@@ -22,7 +22,7 @@ from veridical._core.table import Table
 from veridical.kernels.c45_grow import Nodes, compact, grow, make_problem, predict
 from veridical.kernels.c45_prune import collapse, prune_and_raise, prune_to_leaves
 from veridical.learning.inputs import MixedFeatures, number_by_frequency
-from veridical.learning.many import Orders, Predicted, PredictMany, Responded, Sizes
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
 from veridical.learning.probability_classifiers import ProbabilityClassifier
 from veridical.learning.tree import Tree, TreeWords, first_largest
 
@@ -287,28 +287,20 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
     # -- many training sets ----------------------------------------------------------
 
     def _predict_table(
-        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
-    ) -> Predicted | None:
-        self._check_parameters()
-        read = self._read_features(table, orders)
-        if read is None:
-            return None
-        return self._predict_features(*read, table.y, splits, orders, sizes)
-
-    def _respond_table(
         self,
         table: Table,
         splits: Sequence[Split],
         orders: Orders,
         sizes: Sizes,
-        responses: Sequence[str],
-    ) -> Responded | None:
+        responses: Sequence[str] = (),
+    ) -> Predicted | None:
         self._check_parameters()
         read = self._read_features(table, orders)
         if read is None:
             return None
+        n_classes = table.n_classes if responses else None
         return self._predict_features(
-            *read, table.y, splits, orders, sizes, n_classes=table.n_classes
+            *read, table.y, splits, orders, sizes, n_classes=n_classes
         )
 
     def _predict_features(

@@ -156,37 +156,18 @@ class LinearSVM(ClassifierMixin, BaseEstimator):
         asked: FloatArray,
         subsets: Sequence[IntArray],
         ends: IntArray,
-    ) -> IntArray:
-        """Fit and predict on every subset of columns; nothing is checked again."""
-        check_positive("C", self.C)
-        found = []
-        for columns in subsets:
-            models = fit_pairs(
-                select_columns(X, columns), codes, n_classes, float(self.C)
-            )
-            found.append(vote(models, select_columns(asked, columns), n_classes))
-        return np.array(found)
-
-    def _respond_subsets(
-        self,
-        X: FloatArray,
-        codes: IntArray,
-        n_classes: int,
-        asked: FloatArray,
-        subsets: Sequence[IntArray],
-        ends: IntArray,
         responses: Sequence[str],
     ) -> list[Outputs]:
-        """Do the same with decision values, one result per subset."""
+        """Fit and predict on every subset of columns; nothing is checked again."""
         check_positive("C", self.C)
         found = []
         for columns in subsets:
             part, samples = (select_columns(m, columns) for m in (X, asked))
             models = fit_pairs(part, codes, n_classes, float(self.C))
-            named = vote(models, samples, n_classes)
-            found.append(
-                Outputs(named, None, decision_values(models, samples, n_classes))
+            decision = (
+                decision_values(models, samples, n_classes) if responses else None
             )
+            found.append(Outputs(vote(models, samples, n_classes), None, decision))
         return found
 
 

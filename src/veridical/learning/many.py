@@ -17,17 +17,17 @@ It returns, for every split, class codes (for other targets, numbers or risks) o
 (n_sizes, n_test) (one size where `orders` is None), or None for a split where rounding
 could decide and the loop has to; or None in place of the list where it has no fast way.
 
-Scores may need probabilities or decision values too (`responses`). A routine that gives
-them is ``_respond_table(table, splits, orders, sizes, responses)`` of an estimator
-of this library, or one registered by `register_respond_table`. It returns `Outputs` in
-place of class codes. Without one, the loop fits and asks.
+Scores may need probabilities or decision values too. A routine that gives them has one
+more parameter, ``responses=()``; where it is not empty, it returns `Outputs` in place
+of class codes. Without this parameter, the loop fits and asks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import wraps
-from typing import Any, Protocol, TypeVar, cast, runtime_checkable
+from functools import partial, wraps
+from inspect import signature
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ from sklearn.utils import get_tags
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.reading import read_table
-from veridical._core.scoring import Outputs
+from veridical._core.scoring import Outputs, join_outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split, class_counts, read_split
 from veridical._core.table import Table
@@ -54,25 +54,16 @@ from veridical.learning.outcomes import (
 
 Orders = Sequence[IntArray] | None
 Sizes = Sequence[int] | None
-#: Class codes of every split, shape (n_sizes, n_test); None where the loop must decide.
-Predicted = list[IntArray | None]
-#: ``routine(estimator, table, splits, orders, sizes)``.
-PredictTable = Callable[[Any, Table, Sequence[Split], Orders, Sizes], Predicted | None]
-
-#: The same with probabilities or decision values.
-Responded = list[Outputs | None]
-#: ``routine(estimator, table, splits, orders, sizes, responses)``.
-RespondTable = Callable[
-    [Any, Table, Sequence[Split], Orders, Sizes, Sequence[str]], Responded | None
-]
-
-TableRoutine = TypeVar("TableRoutine")
+#: Class codes of every split, shape (n_sizes, n_test), or `Outputs`; None where the
+#: loop must decide.
+Predicted = list[Any]
+#: ``routine(estimator, table, splits, orders, sizes)``, and maybe ``responses``.
+PredictTable = Callable[..., Predicted | None]
 
 #: A class of estimators, or the classes of the steps of a pipeline.
 Kind = type | tuple[type, ...]
 
 _REGISTERED: dict[Kind, PredictTable] = {}
-_RESPONDING: dict[Kind, RespondTable] = {}
 
 
 @runtime_checkable
@@ -99,7 +90,8 @@ def register_predict_table(*steps: type) -> Callable[[PredictTable], PredictTabl
     Returns
     -------
     callable
-        A decorator for ``routine(estimator, table, splits, orders, sizes)``; see
+        A decorator for ``routine(estimator, table, splits, orders, sizes)``, with
+        ``responses=()`` if it also gives probabilities or decision values; see
         `veridical.learning.many` for what it is given and what it must return.
     """
 
@@ -110,36 +102,13 @@ def register_predict_table(*steps: type) -> Callable[[PredictTable], PredictTabl
     return register
 
 
-def register_respond_table(estimator: type) -> Callable[[RespondTable], RespondTable]:
-    """Register a fast way to compute probabilities or decision values of a class.
-
-    Parameters
-    ----------
-    estimator : type
-        The class, not its subclasses.
-
-    Returns
-    -------
-    callable
-        A decorator for ``routine(estimator, table, splits, orders, sizes, responses)``.
-    """
-
-    def register(routine: RespondTable) -> RespondTable:
-        _RESPONDING[estimator] = routine
-        return routine
-
-    return register
-
-
-def on_equal_subsets(
-    routine: Callable[[Any, Table, Sequence[Split]], Predicted | None],
-) -> PredictTable:
+def on_equal_subsets(routine: Callable[..., Predicted | None]) -> PredictTable:
     """Extend a routine for all features to subsets that are the same in every split.
 
     Parameters
     ----------
     routine : callable
-        ``routine(estimator, table, splits)``.
+        ``routine(estimator, table, splits)``, and maybe ``responses``.
 
     Returns
     -------
@@ -155,20 +124,24 @@ def on_equal_subsets(
         splits: Sequence[Split],
         orders: Orders,
         sizes: Sizes,
+        **responses: Sequence[str],
     ) -> Predicted | None:
         if orders is None or sizes is None:
-            return routine(estimator, table, splits)
+            return routine(estimator, table, splits, **responses)
         found = []
         for size in sizes:
             columns = np.sort(orders[0][:size])
             if any(not np.array_equal(columns, np.sort(o[:size])) for o in orders):
                 return None
-            part = routine(estimator, _with_columns(table, columns), splits)
+            part = routine(
+                estimator, _with_columns(table, columns), splits, **responses
+            )
             if part is None:
                 return None
             found.append(part)
+        join = join_outputs if responses else np.concatenate
         return [
-            None if any(part is None for part in one) else np.concatenate(one)
+            None if any(part is None for part in one) else join(one)
             for one in zip(*found, strict=True)
         ]
 
@@ -184,9 +157,7 @@ def _with_columns(table: Table, columns: IntArray) -> Table:
 
 def has_predict_table(estimator: Any, responses: Sequence[str] = ()) -> bool:
     """Return whether an estimator has a fast way; a subclass has none of its own."""
-    if responses:
-        return _responding(estimator) is not None
-    return _routine(estimator) is not None
+    return _routine(estimator, responses) is not None
 
 
 def is_pairwise(estimator: Any) -> bool:
@@ -196,17 +167,17 @@ def is_pairwise(estimator: Any) -> bool:
     )
 
 
-def _routine(estimator: Any) -> PredictTable | None:
-    return _own_or_registered(estimator, "_predict_table", _REGISTERED)
+def _routine(estimator: Any, responses: Sequence[str]) -> PredictTable | None:
+    """Return the routine of an estimator, if it gives what is wanted beside classes."""
+    routine = _own_or_registered(estimator)
+    if routine is None or not responses:
+        return routine
+    if "responses" not in signature(routine).parameters:
+        return None
+    return partial(routine, responses=responses)
 
 
-def _responding(estimator: Any) -> RespondTable | None:
-    return _own_or_registered(estimator, "_respond_table", _RESPONDING)
-
-
-def _own_or_registered(
-    estimator: Any, name: str, registered: dict[Kind, TableRoutine]
-) -> TableRoutine | None:
+def _own_or_registered(estimator: Any) -> PredictTable | None:
     """Return the routine that the class itself defines, else the registered one.
 
     A routine that is inherited may not fit a subclass that predicts otherwise.
@@ -215,10 +186,9 @@ def _own_or_registered(
     if kind is Pipeline:
         plain = estimator.memory is None and not estimator.transform_input
         steps = tuple(type(step) for _, step in estimator.steps)
-        return registered.get(steps) if plain else None
-    if name in vars(kind):
-        return cast("TableRoutine", getattr(kind, name))
-    return registered.get(kind)
+        return _REGISTERED.get(steps) if plain else None
+    own: PredictTable | None = vars(kind).get("_predict_table")
+    return own or _REGISTERED.get(kind)
 
 
 # -- the two ways --------------------------------------------------------------------
@@ -267,7 +237,7 @@ def predict_table(
         alone = _leave_one_out(estimator, table, splits)
         if alone is not None:
             return alone
-    routine = _fast_way(estimator, responses)
+    routine = _routine(estimator, responses)
     if routine is None or not len(splits):
         return None if routine is None else []
     found: list[Any] = [None] * len(splits)
@@ -305,26 +275,6 @@ def predict_table(
     if responses:
         return _scatter(found, able, [p and p.take(places) for p in shared])
     return _scatter(found, able, [p if p is None else p[places] for p in shared])
-
-
-def _fast_way(estimator: Any, responses: Sequence[str]) -> Any:
-    """Return ``routine(estimator, table, splits, orders, sizes)``, or None."""
-    if not responses:
-        return _routine(estimator)
-    routine = _responding(estimator)
-    if routine is None:
-        return None
-
-    def ask(
-        estimator: Any,
-        table: Table,
-        splits: Sequence[Split],
-        orders: Orders,
-        sizes: Sizes,
-    ) -> Responded | None:
-        return routine(estimator, table, splits, orders, sizes, responses)
-
-    return ask
 
 
 def predict_constant(
@@ -385,17 +335,9 @@ def predict_loop(
                 known[key] = _fit_predict(estimator, table, split, columns, responses)
             rows.append(known[key])
         known.clear()
-        result.append(stack_outputs(rows) if responses else np.array(rows))
+        stacked = join_outputs(rows, np.stack) if responses else np.array(rows)
+        result.append(stacked)
     return result
-
-
-def stack_outputs(rows: Sequence[Outputs]) -> Outputs:
-    """Put the outputs at every size into one, with an axis of sizes."""
-    codes, proba, decision = (
-        None if part[0] is None else np.stack(part) for part in zip(*rows, strict=True)
-    )
-    assert codes is not None
-    return Outputs(codes, proba, decision)
 
 
 def fill_by_loop(

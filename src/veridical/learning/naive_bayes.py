@@ -31,7 +31,7 @@ from veridical.learning.class_distributions import (
     positions,
 )
 from veridical.learning.inputs import MixedFeatures
-from veridical.learning.many import Orders, Predicted, PredictMany, Responded, Sizes
+from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
 from veridical.learning.probability_classifiers import LogProbabilityClassifier
 
 
@@ -303,28 +303,13 @@ class NaiveBayes(PredictMany, MixedFeatures, LogProbabilityClassifier):
     # -- many training sets ----------------------------------------------------------
 
     def _predict_table(
-        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str] = (),
     ) -> Predicted | None:
-        return self._respond(table, splits, orders, sizes, ())
-
-    def _respond_table(
-        self,
-        table: Table,
-        splits: Sequence[Split],
-        orders: Orders,
-        sizes: Sizes,
-        responses: Sequence[str],
-    ) -> Responded | None:
-        return self._respond(table, splits, orders, sizes, responses)
-
-    def _respond(
-        self,
-        table: Table,
-        splits: Sequence[Split],
-        orders: Orders,
-        sizes: Sizes,
-        responses: Sequence[str],
-    ) -> list[Any] | None:
         self._check_parameters()
         read = self._read_features(table, orders)
         if read is None:

@@ -102,25 +102,14 @@ class NearestNeighbour(ClassifierMixin, BaseEstimator):
         asked: FloatArray,
         subsets: Sequence[IntArray],
         ends: IntArray,
-    ) -> IntArray | None:
-        """Predict on the leading columns, for every number in `ends`, in one pass."""
-        found = _nearest(np.ascontiguousarray(X.T), codes, asked, ends, n_classes)
-        return None if (found < 0).any() else found
-
-    def _respond_subsets(
-        self,
-        X: FloatArray,
-        codes: IntArray,
-        n_classes: int,
-        asked: FloatArray,
-        subsets: Sequence[IntArray],
-        ends: IntArray,
         responses: Sequence[str],
     ) -> list[Outputs] | None:
-        """Do the same with probabilities, one result per subset."""
-        found = self._predict_subsets(X, codes, n_classes, asked, subsets, ends)
-        if found is None:
+        """Predict on the leading columns, for every number in `ends`, in one pass."""
+        found = _nearest(np.ascontiguousarray(X.T), codes, asked, ends, n_classes)
+        if (found < 0).any():
             return None
+        if not responses:
+            return [Outputs(one) for one in found]
         return [Outputs(one, one_hot(one, n_classes)) for one in found]
 
 

@@ -33,10 +33,8 @@ from veridical.learning.linear_svm import LinearSVM
 from veridical.learning.many import (
     Orders,
     Predicted,
-    Responded,
     Sizes,
     register_predict_table,
-    register_respond_table,
 )
 from veridical.learning.naive_bayes import NaiveBayes
 from veridical.learning.neighbours import NearestNeighbour
@@ -249,36 +247,27 @@ def make_estimator(name: str) -> Any:
 
 @register_predict_table(DummyClassifier)
 def _predict_majority(
-    estimator: Any, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
-) -> Predicted | None:
-    """Predict the most frequent class; the first of them where they tie."""
-    if estimator.strategy not in ("most_frequent", "prior"):
-        return None
-    frequent = class_counts(splits, table.y, table.n_classes).argmax(axis=1)
-    n_sizes = 1 if sizes is None else len(sizes)
-    return [
-        np.full((n_sizes, len(split.test)), code, dtype=np.intp)
-        for split, code in zip(splits, frequent, strict=True)
-    ]
-
-
-@register_respond_table(DummyClassifier)
-def _respond_majority(
     estimator: Any,
     table: Table,
     splits: Sequence[Split],
     orders: Orders,
     sizes: Sizes,
-    responses: Sequence[str],
-) -> Responded | None:
-    """Do the same with probabilities: 1, or the shares of the classes for "prior"."""
-    found = _predict_majority(estimator, table, splits, orders, sizes)
-    if found is None:
+    responses: Sequence[str] = (),
+) -> Predicted | None:
+    """Predict the most frequent class; the first of them where they tie.
+
+    Its probability is 1; for the strategy "prior", the share of every class.
+    """
+    if estimator.strategy not in ("most_frequent", "prior"):
         return None
+    n_sizes = 1 if sizes is None else len(sizes)
+    result: Predicted = []
     counts = class_counts(splits, table.y, table.n_classes)
-    result: Responded = []
-    for codes, own in zip(found, counts, strict=True):
-        assert codes is not None
+    for split, own in zip(splits, counts, strict=True):
+        codes = np.full((n_sizes, len(split.test)), own.argmax(), dtype=np.intp)
+        if not responses:
+            result.append(codes)
+            continue
         proba = one_hot(codes, table.n_classes)
         if estimator.strategy == "prior":
             proba[...] = own / own.sum()

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, check_X_y, validate_data
 from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import encode
 from veridical._core.errors import InputError
-from veridical._core.scoring import Outputs
+from veridical._core.scoring import Outputs, join_outputs
 from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical._core.table import Table
@@ -29,9 +29,7 @@ from veridical.learning.many import (
     Orders,
     Predicted,
     PredictMany,
-    Responded,
     Sizes,
-    stack_outputs,
 )
 
 
@@ -318,30 +316,13 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
     # -- many training sets ----------------------------------------------------------
 
     def _predict_table(
-        self, table: Table, splits: Sequence[Split], orders: Orders, sizes: Sizes
+        self,
+        table: Table,
+        splits: Sequence[Split],
+        orders: Orders,
+        sizes: Sizes,
+        responses: Sequence[str] = (),
     ) -> Predicted | None:
-        found: Predicted | None = self._respond(table, splits, orders, sizes, ())
-        return found
-
-    def _respond_table(
-        self,
-        table: Table,
-        splits: Sequence[Split],
-        orders: Orders,
-        sizes: Sizes,
-        responses: Sequence[str],
-    ) -> Responded | None:
-        found: Responded | None = self._respond(table, splits, orders, sizes, responses)
-        return found
-
-    def _respond(
-        self,
-        table: Table,
-        splits: Sequence[Split],
-        orders: Orders,
-        sizes: Sizes,
-        responses: Sequence[str],
-    ) -> list[Any] | None:
         read = self._read_features(table, orders)
         if read is None:
             return None
@@ -382,12 +363,9 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
                 [expansion.subset(np.argsort(order[:size])) for size in leading],
                 expansion.ends[leading - 1],
             )
-            if responses:
-                answers = self._respond_subsets(*problem, responses)
-                result.append(answers and _for_table(answers, labels, table.n_classes))
-            else:
-                found = self._predict_subsets(*problem)
-                result.append(None if found is None else labels[found])
+            found = self._predict_subsets(*problem, responses)
+            outputs = found and _for_table(found, labels, table.n_classes)
+            result.append(outputs if responses else outputs and outputs.codes)
         return result
 
     def _predict_subsets(
@@ -398,37 +376,12 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
         asked: FloatArray,
         subsets: Sequence[IntArray],
         ends: IntArray,
-    ) -> IntArray | None:
+        responses: Sequence[str],
+    ) -> list[Outputs] | None:
         """Predict all subsets at once if the estimator can, or fit it on each."""
         model = self.estimator
         if "_predict_subsets" in vars(type(model)):
-            found: IntArray | None = model._predict_subsets(
-                X, codes, n_classes, asked, subsets, ends
-            )
-            return found
-        return np.array(
-            [
-                clone(model)
-                .fit(select_columns(X, columns), codes)
-                .predict(select_columns(asked, columns))
-                for columns in subsets
-            ]
-        )
-
-    def _respond_subsets(
-        self,
-        X: FloatArray,
-        codes: IntArray,
-        n_classes: int,
-        asked: FloatArray,
-        subsets: Sequence[IntArray],
-        ends: IntArray,
-        responses: Sequence[str],
-    ) -> list[Outputs] | None:
-        """Do the same with probabilities or decision values, by class number."""
-        model = self.estimator
-        if "_respond_subsets" in vars(type(model)):
-            found: list[Outputs] | None = model._respond_subsets(
+            found: list[Outputs] | None = model._predict_subsets(
                 X, codes, n_classes, asked, subsets, ends, responses
             )
             return found
@@ -449,7 +402,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
 
 def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> Outputs:
     """Stack the outputs, with a column for every class of the table."""
-    codes, proba, decision = stack_outputs(answers)
+    codes, proba, decision = join_outputs(answers, np.stack)
     if proba is not None:
         proba = _spread(proba, labels, n_classes, 0.0)
     if decision is not None and decision.ndim == 3:

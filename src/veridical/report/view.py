@@ -284,7 +284,7 @@ class Step(NamedTuple):
 class Waterfall:
     """Parts that sum up to a value, each drawn from where the one before it ends.
 
-    The first part begins at the left edge of the axis.
+    The first part begins at 0, so that bars are as long as their values are large.
     """
 
     alt: str
@@ -297,7 +297,7 @@ class Waterfall:
 
     @property
     def ends(self) -> tuple[tuple[float, float], ...]:
-        """Where each part begins and ends; the first begins at 0."""
+        """Where each part begins and ends."""
         found, at = [], 0.0
         for step in self.steps:
             found.append((at, at + step.value))
@@ -344,6 +344,11 @@ class Figure:
     key: Key = ()
     keynote: str = ""
     title: str = ""
+
+    @property
+    def protocols(self) -> set[str]:
+        """Protocols that its pictures belong to."""
+        return {panel.protocol for panel in self.panels if panel.protocol}
 
     @classmethod
     def from_picture(cls, picture: Chart, caption: str, **more: Any) -> Figure:
@@ -590,12 +595,6 @@ class View:
     live: Live | None = None
 
     @property
-    def protocols(self) -> set[str]:
-        """Protocols that parts of the view belong to."""
-        panels = (panel for figure in self.figures for panel in figure.panels)
-        return {panel.protocol for panel in panels if panel.protocol}
-
-    @property
     def figures(self) -> list[Figure]:
         """All figures, in reading order."""
         blocks = [block for section in self.sections for block in section.blocks]
@@ -671,11 +670,6 @@ def bare_pvalue(value: float | None) -> str:
     ('0.020', '< 0.001')
     """
     return pvalue(value).removeprefix("p ").removeprefix("= ")
-
-
-def in_percent(found: Mapping[str, Any]) -> tuple[str, str]:
-    """Write a share and its interval for two columns of a table."""
-    return percent(found["value"]), percent_range(found["low"], found["high"])
 
 
 def in_points(found: Mapping[str, Any]) -> tuple[str, str]:

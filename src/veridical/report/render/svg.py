@@ -631,9 +631,11 @@ def _bars(picture: Bars, scale: AxisScale | None) -> ET.Element:
     row = 22 + 12 * len(picture.series)
     svg = _canvas(picture.alt, row * len(picture.labels) + 4)
     for i, label in enumerate(picture.labels):
-        _text(svg, LEFT, row * i + 14, shortened(label, LONGEST_ROW), "start")
+        said = [f"{counts[i]} of {picture.total}" for _, counts in picture.series]
+        text = f"{shortened(label, LONGEST_ROW)}: {', '.join(said)}"
+        _text(_group(svg, "vd-label"), LEFT, row * i + 14, text, "start")
         for k, (name, counts) in enumerate(picture.series):
-            words = f"{label}, {name}: {counts[i]} of {picture.total}"
+            words = f"{label}, {name}: {said[k]}"
             share = counts[i] / picture.total if picture.total else 0.0
             place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
             _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
@@ -645,8 +647,8 @@ STEP_ROW = 34  # pixels
 
 @draw_picture.register
 def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
-    ends = picture.ends
-    values = [*[value for pair in ends for value in pair][1:], picture.total]
+    ends = (*picture.ends, (0.0, picture.total))
+    values = [value for pair in ends for value in pair]
     axis = score_scale(values) if picture.unit == "number" else scale_for(values, 0.5)
     rows = [*picture.steps, None]
     svg = _canvas(picture.alt, STEP_ROW * len(rows) + AXIS_ROW + 8)
@@ -654,15 +656,13 @@ def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
     for i, step in enumerate(rows):
         label = picture.total_label if step is None else step.label
         words = picture.total_words if step is None else step.words
-        start, end = (axis.low, picture.total) if step is None else ends[i]
-        start = axis.low if i == 0 else start
-        left, right = sorted((axis.x(start), axis.x(end)))
+        left, right = sorted(map(axis.x, ends[i]))
         group = _group(svg, "", f"{label}: {words}")
         look = LOOKS[1 if step is not None and i > 1 else 0]
         place = (left, STEP_ROW * i + 20, max(right - left, 0.3), 11)
         _rect(group, f"vd-fill {look}", *place)
         text = f"{shortened(label, LONGEST_ROW)}: {words}"
-        _text(svg, LEFT, STEP_ROW * i + 15, text, "start")
+        _text(_group(svg, "vd-label"), LEFT, STEP_ROW * i + 15, text, "start")
     return svg
 
 

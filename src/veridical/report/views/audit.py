@@ -328,18 +328,26 @@ def _methods(s: AuditSummary) -> list[str]:
     better = f"at least the {what}"
     if not s["scoring"]["greater_is_better"]:
         better = f"at most the {what}"
-    said = [
+    inside = (
         "IN repeats everything that uses labels inside each training fold, so that "
-        "test samples take no part in these steps. OUT does them once, on all samples, "
-        "before the folds, so that the test samples have helped to choose the features "
-        "that they are tested with.",
+        "test samples take no part in these steps."
+    )
+    interval = f"The interval of IN: {INTERVALS[s['interval']]}."
+    if s["interval"]:
+        interval += f" {say_coverage(covered(s['coverage']))}"
+    if len(s["lanes"]) > 1:
+        inside += (
+            " OUT does them once, on all samples, before the folds, so that the test "
+            "samples have helped to choose the features that they are tested with."
+        )
+        interval += " OUT has no interval, because no interval corrects its bias."
+    said = [
+        inside,
         "On random labels the whole procedure, selection included, is run with the "
         f"labels in random order: its {what} there is the {what} that it reports where "
         "there is nothing to find. The p-value is the share of orders, the true one "
         f"included, with {better} of the true labels.",
-        f"The interval of IN: {INTERVALS[s['interval']]}. "
-        f"{say_coverage(covered(s['coverage']))} OUT has no interval, because "
-        "no interval corrects its bias.",
+        interval,
     ]
     if s["optimism"] is not None:
         said.append(

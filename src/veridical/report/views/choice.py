@@ -10,7 +10,7 @@ from veridical._core.numbers import MISSING, count, number, percent
 from veridical._core.records import Curve, Interval, Setting, write_setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.choices import Candidate, Choice
-from veridical.evaluation.conclusions import say_coverage, write_plain
+from veridical.evaluation.conclusions import say_coverage
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
@@ -33,7 +33,6 @@ from veridical.report.view import (
     Notes,
     Rows,
     Section,
-    TableCell,
     Text,
     View,
     Warn,
@@ -50,6 +49,13 @@ from veridical.report.view import (
     sized_data,
     table,
     view,
+)
+from veridical.report.views.selection import (
+    FeatureInfo,
+    list_supported,
+    say_support,
+    show_supported,
+    summarize_feature,
 )
 
 SCHEMA = "veridical/choice/1"
@@ -108,15 +114,6 @@ class CandidateInfo(TypedDict):
     dropped_after: int | None
 
 
-class ChosenFeature(TypedDict):
-    """A feature of the winner; ``n_folds`` is in how many folds it was selected."""
-
-    index: int
-    name: str
-    score: float | None
-    n_folds: int
-
-
 class StandInInfo(TypedDict):
     """A feature that can stand in for a selected one."""
 
@@ -170,7 +167,7 @@ class ChoiceSummary(TypedDict):
     n_planned: int
     is_partial: bool
     candidates: list[CandidateInfo]
-    features: list[ChosenFeature]
+    features: list[FeatureInfo]
     stand_ins: list[StandInInfo]
     signature: SignatureInfo | None
     other_scores: dict[str, IntervalSummary]
@@ -203,6 +200,7 @@ def summarize(record: Choice) -> Any:
         knee=_candidate(record.knee),
         n_like_winner=len(record.like_winner),
         candidates=[_candidate(one) for one in record.found],
+        features=[summarize_feature(one, record.n_folds) for one in record.features],
         words=concluded(
             record, evidence=_evidence(record), notes=[*record.notes, *_remarks(record)]
         ),
@@ -525,21 +523,9 @@ def _wins(s: ChoiceSummary) -> Block:
 
 
 def _features(s: ChoiceSummary) -> tuple[Block, ...]:
-    rows = [
-        (
-            str(rank),
-            one["name"],
-            str(one["index"]),
-            MISSING if one["score"] is None else write_plain(one["score"]),
-            TableCell(
-                f"{one['n_folds']} of {s['n_folds']}",
-                share=one["n_folds"] / s["n_folds"],
-            ),
-        )
-        for rank, one in enumerate(s["features"], 1)
-    ]
-    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds#"
-    blocks: list[Block] = [table("Features selected on all samples", heads, rows)]
+    features, n_folds = s["features"], s["n_folds"]
+    said = (say_support(features, n_folds),)
+    blocks = show_supported(features, said, list_supported(features, n_folds))
     if s["stand_ins"]:
         pairs = [
             (one["feature"], one["other"], number(one["correlation"], 2))

@@ -1228,8 +1228,8 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
             f"{method.upper()} {gap_written(s, value, signed=False)}"
             for method, value in s["bias_imbalance"].items()
         )
-        note = "Bias imbalance, the difference between the biases of the two selectors "
-        note += f"measured against {s['bias_reference']}: {listed}."
+        note = f"Bias imbalance: {listed}. It is how far the two selectors differ in "
+        note += f"their bias, which is a method minus {s['bias_reference']}."
         blocks.append(Text(note, "note"))
     return tuple(blocks)
 

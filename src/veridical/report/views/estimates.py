@@ -363,10 +363,8 @@ def _evidence(record: Estimates) -> list[str]:
     lead = leading(record.estimates)
     shown = _estimate(lead, None)
     unit = lead.scoring.unit
-    said = [
-        f"{sentence(lead.method)[:-1]} tested {count(lead.n_test, 'sample')} in "
-        f"{count(len(lead.scores), 'split')}."
-    ]
+    tested, splits = count(lead.n_test, "sample"), count(len(lead.scores), "split")
+    said = [f"{tested} were tested in {splits}, by {lead.method}."]
     if not lead.scoring.is_accuracy:
         said.append(_averaged(lead.scoring))
     if shown["intervals"]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -89,18 +90,18 @@ BADGES_OF_SCORES = {
 
 ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
-_SUPPORT: dict[Support, TableCell] = {
+SUPPORT: dict[Support, TableCell] = {
     "half": TableCell(""),
     "weak": TableCell("weak", tone="care"),
     "none": TableCell("in no fold", tone="no"),
 }
 
 
-class OtherFeature(TypedDict):
-    """A feature that folds selected and the list lacks.
+class FeatureInfo(TypedDict):
+    """A feature that was selected, on all samples or by folds.
 
-    ``support`` is "half" (selected in at least half of the folds), "weak" (in fewer) or
-    "none".
+    ``n_folds`` is in how many folds it was selected; ``support`` is "half" (in at least
+    half of them), "weak" (in fewer) or "none".
     """
 
     index: int
@@ -110,8 +111,8 @@ class OtherFeature(TypedDict):
     support: Support
 
 
-class FeatureInfo(OtherFeature):
-    """A selected feature; ``n_folds`` is in how many folds it was selected too."""
+class RankedFeature(FeatureInfo):
+    """A feature selected on all samples, with its rank."""
 
     rank: int
 
@@ -181,8 +182,8 @@ class SelectionSummary(TypedDict):
     coverage: CoverageSummary | None
     n_test: int
     n_folds: int
-    features: list[FeatureInfo]
-    other_features: list[OtherFeature]
+    features: list[RankedFeature]
+    other_features: list[FeatureInfo]
     consensus: list[str]
     n_supported: int
     stability: IntervalSummary | None
@@ -221,10 +222,12 @@ def summarize(record: Selection) -> Any:
         n_features_to_select=len(record.features),
         **record.accuracy._asdict() | {"accuracy": record.accuracy.value},
         features=[
-            {"rank": rank, **_feature(record, one)}
+            {"rank": rank, **summarize_feature(one, record.n_folds)}
             for rank, one in enumerate(record.features, 1)
         ],
-        other_features=[_feature(record, one) for one in record.other_features],
+        other_features=[
+            summarize_feature(one, record.n_folds) for one in record.other_features
+        ],
         classes=[
             {**plain(one), "low": one.interval.low, "high": one.interval.high}
             for one in record.classes
@@ -236,8 +239,9 @@ def summarize(record: Selection) -> Any:
     )
 
 
-def _feature(record: Selection, feature: SelectedFeature) -> dict[str, Any]:
-    return {**plain(feature), "support": record.support(feature)}
+def summarize_feature(feature: SelectedFeature, n_folds: int) -> dict[str, Any]:
+    """Turn a feature into plain values, with its support by the folds."""
+    return {**plain(feature), "support": feature.support(n_folds)}
 
 
 def _evidence(record: Selection) -> str:
@@ -463,39 +467,38 @@ def _score_figure(s: SelectionSummary) -> Figure:
 
 
 def _features(s: SelectionSummary) -> Rows:
-    heads = "Rank# | Feature! | Index#^ | Score#"
     if s["is_validated"]:  # there are no folds
-        rows = [[str(f["rank"]), *_row(f)] for f in s["features"]]
+        heads = "Rank# | Feature! | Index#^ | Score#"
+        rows = [[str(f["rank"]), *_cells(f)] for f in s["features"]]
         caption = "Features selected on the training samples, best first"
         return table(caption, heads, rows)
-    supported = [
-        [str(f["rank"]), *_row(f), _times(f, s), _SUPPORT[f["support"]]]
-        for f in s["features"]
+    return list_supported(s["features"], s["n_folds"])
+
+
+def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
+    """List features that were selected on all samples, with their support by folds."""
+    rows = [
+        [str(rank), *_cells(f), _times(f, n_folds), SUPPORT[f["support"]]]
+        for rank, f in enumerate(features, 1)
     ]
-    caption = "Features selected on all samples, best first"
-    return table(caption, f"{heads} | Selected in folds# | Support", supported)
+    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | Support"
+    return table("Features selected on all samples, best first", heads, rows)
 
 
-def _row(f: FeatureInfo | OtherFeature) -> list[str | TableCell]:
+def _cells(f: FeatureInfo) -> list[str | TableCell]:
     own = MISSING if f["score"] is None else write_plain(f["score"])
     return [f["name"], str(f["index"]), own]
 
 
-def _times(f: FeatureInfo | OtherFeature, s: SelectionSummary) -> TableCell:
-    n, total = f["n_folds"], s["n_folds"]
-    return TableCell(f"{n} of {total}", share=n / total)
+def _times(f: FeatureInfo, n_folds: int) -> TableCell:
+    return TableCell(f"{f['n_folds']} of {n_folds}", share=f["n_folds"] / n_folds)
 
 
 def _support(s: SelectionSummary) -> list[str]:
     """Say how far the folds support the list."""
     if s["is_validated"]:
         return []
-    n, total = len(s["features"]), s["n_folds"]
-    never = [f["name"] for f in s["features"] if f["support"] == "none"]
-    said = [
-        f"{s['n_supported']} of the {n} listed features were selected in at least half "
-        f"of the {total} folds" + (f"; {listing(never)} in none." if never else ".")
-    ]
+    said = [say_support(s["features"], s["n_folds"])]
     if s["other_features"]:
         often = [f for f in s["other_features"] if f["support"] == "half"]
         more = "The folds also selected "
@@ -508,14 +511,32 @@ def _support(s: SelectionSummary) -> list[str]:
     return said
 
 
-def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
-    said = _support(s)
+def say_support(features: Sequence[FeatureInfo], n_folds: int) -> str:
+    """Say how many features the folds support, and name those that no fold selected."""
+    n_supported = sum(f["support"] == "half" for f in features)
+    never = [f["name"] for f in features if f["support"] == "none"]
+    return (
+        f"{n_supported} of the {len(features)} listed features were selected in at "
+        f"least half of the {n_folds} folds"
+        + (f"; {listing(never)} in none." if never else ".")
+    )
+
+
+def show_supported(
+    features: Sequence[FeatureInfo], said: Sequence[str], listed: Rows
+) -> list[Block]:
+    """Show a list of features below what is said about their support by the folds."""
     blocks: list[Block] = [Text(text) for text in said]
-    if any(f["support"] == "none" for f in s["features"]):
+    if any(f["support"] == "none" for f in features):
         blocks = [Warn("Some listed features were selected in no fold.", tuple(said))]
     blocks.append(listed)
-    if any(f["support"] == "weak" for f in s["features"]):
+    if any(f["support"] == "weak" for f in features):
         blocks.append(Text(ON_WEAK, "note"))
+    return blocks
+
+
+def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
+    blocks = show_supported(s["features"], _support(s), listed)
     if s["is_validated"]:
         return (*blocks, Notes(tuple(s["words"]["notes"])))
     agreed = "Consensus list: no feature was selected in half of the folds."
@@ -528,7 +549,7 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
-        rows = [[*_row(f), _times(f, s)] for f in others[:MOST_OTHERS]]
+        rows = [[*_cells(f), _times(f, s["n_folds"])] for f in others[:MOST_OTHERS]]
         caption = "Features outside the list that folds selected"
         heads = "Feature! | Index# | Score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
