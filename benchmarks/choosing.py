@@ -65,7 +65,7 @@ def choose(problem: Problem, correction: str) -> Result:
 def evaluate_all(problem: Problem) -> Result:
     """Cross-validate the same candidates, and choose nothing."""
     from veridical.evaluation import Procedure, evaluate
-    from veridical.evaluation.reading import make_selector
+    from veridical.evaluation.arguments import make_selector
     from veridical.learning import make_estimator
 
     start = process_time()
@@ -85,7 +85,7 @@ def search_grid(problem: Problem) -> Result:
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import Pipeline
 
-    from veridical.evaluation.reading import make_selector
+    from veridical.evaluation.arguments import make_selector
     from veridical.learning import make_estimator
 
     learners = [make_estimator(name) for name in ESTIMATORS]

@@ -39,7 +39,7 @@ from benchmarks.truth.designs import (
     measure_all,
 )
 from veridical._core.arrays import FloatArray
-from veridical.comparison.calibration import measure, run_test
+from veridical.comparison.calibration import measure_test, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import MeasuredSize
@@ -153,7 +153,7 @@ def _calibrated(design: NullDesign, n: int) -> Iterator[dict[str, Any]]:
     for test, entry in TESTS.items():
         if not entry.calibrated or not entry.fits(design.n_repeats, design.n_folds):
             continue
-        null = measure(test, design, apart, 0.05, 0.01)
+        null = measure_test(test, design, apart, 0.05, 0.01)
         pvalues = np.array(
             [
                 run_test(test, a, b, design.geometry, 0.05, 0.01, null).pvalue

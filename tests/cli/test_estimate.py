@@ -21,8 +21,8 @@ from veridical.evaluation import (
     default_interval,
     estimate,
 )
+from veridical.evaluation.arguments import make_selector
 from veridical.evaluation.naming import make_method
-from veridical.evaluation.reading import make_selector
 from veridical.learning import make_estimator
 from veridical.report.views.estimates import EstimatesSummary
 

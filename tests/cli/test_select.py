@@ -17,7 +17,7 @@ from veridical.evaluation.records import (
     Selection,
 )
 from veridical.evaluation.selecting import select
-from veridical.report.views.selection import curves
+from veridical.report.views.selection import make_curves
 from veridical.selection import SELECTORS
 
 
@@ -172,7 +172,9 @@ def test_a_record_saves_its_own_page(tmp_path):
 
 def test_axes_name_few_places():
     sizes = tuple(range(1, 101))
-    drawn = curves(record(sizes=sizes, size_accuracy=tuple(np.linspace(0.5, 1, 100))))
+    drawn = make_curves(
+        record(sizes=sizes, size_accuracy=tuple(np.linspace(0.5, 1, 100)))
+    )
     named = [place for place in drawn[0].sections[0][1] if place]
     assert named[0] == "1"
     assert named[-1] == "100"

@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from veridical._core.errors import InputError
 from veridical.comparison import calibrate, null_designs
-from veridical.comparison.calibration import measure, run_test
+from veridical.comparison.calibration import measure_test, run_test
 from veridical.comparison.null_designs import NullDesign, simulate
 from veridical.comparison.records import Calibration, MeasuredSize
 from veridical.comparison.testing import TESTS, apply_test
@@ -160,7 +160,7 @@ def test_calibrated_pvalues_hold_their_size(test):
 def test_calibrated_intervals_hold_what_is_not_rejected(test):
     entry = TESTS[test]
     design = NullDesign(entry.repeats or 3, entry.folds or 4, n_samples=60, effect=0.5)
-    null = measure(test, design, simulate(design, 399, 0), 0.05, 0.01)
+    null = measure_test(test, design, simulate(design, 399, 0), 0.05, 0.01)
     for a, b in simulate(design, 60, 1):
         result = run_test(test, a, b, design.geometry, 0.05, 0.01, null)
         low, high = result.interval

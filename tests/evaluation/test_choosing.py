@@ -26,6 +26,7 @@ from veridical._core.scoring import Outputs, read_scoring
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.evaluation import CrossValidation, corrected_t
+from veridical.evaluation.arguments import make_selector
 from veridical.evaluation.bias_correction import (
     CorrectedInterval,
     MeanScores,
@@ -39,7 +40,6 @@ from veridical.evaluation.bias_correction import (
 from veridical.evaluation.choices import find_front
 from veridical.evaluation.choosing import Search
 from veridical.evaluation.pooling import row_scores
-from veridical.evaluation.reading import make_selector
 from veridical.learning import make_estimator
 from veridical.selection import AnovaF, Correlation
 

@@ -33,7 +33,7 @@ from veridical.evaluation import (
     RandomSubsampling,
     default_interval,
 )
-from veridical.evaluation.reading import read_estimator
+from veridical.evaluation.arguments import read_estimator
 from veridical.evaluation.situations import (
     N_NEAR,
     SIMULATED,

@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 
 from veridical import compare, estimate, report, select
 from veridical.datasets import make_linear
-from veridical.evaluation.reading import label_of, name_of
+from veridical.evaluation.arguments import label_of, name_of
 from veridical.learning import C45, ESTIMATORS, NaiveBayes
 from veridical.learning.linear_svm import LinearSVM
 from veridical.learning.registry import ESTIMATOR_NAMES

@@ -63,9 +63,9 @@ def test_only_designs_of_the_same_kind_are_near():
 def test_a_table_is_described_by_its_groups():
     X, y, groups = _patients(np.random.default_rng(0))
     here = Situation(144, 10, 3, 2, 0.5, "nb", 0.8)
-    grouped = Structure.of("roc_auc", read_table(X, y, groups=groups), here)
+    grouped = Structure.from_table("roc_auc", read_table(X, y, groups=groups), here)
     assert grouped == ("roc_auc", 24, 6.0, 10, 3, 0.5, "nb", 0.8)
-    plain = Structure.of("roc_auc", read_table(X, y), here)
+    plain = Structure.from_table("roc_auc", read_table(X, y), here)
     assert plain == ("roc_auc", 144, 1.0, 10, 3, 0.5, "nb", 0.8)
 
 

@@ -20,7 +20,7 @@ from veridical._core.errors import InputError
 from veridical._core.records import Interval
 from veridical.report import displays, view
 from veridical.report.view import Figure
-from veridical.report.views.selection import curves as pictures_of_selection
+from veridical.report.views.selection import make_curves as pictures_of_selection
 
 #: Every picture of every page, and the display that draws it.
 PICTURES = {

@@ -114,7 +114,7 @@ def test_a_point_without_a_value_is_left_out():
         (Interval(1, 0, 2), Interval(nan, nan, nan), Interval(3, nan, 4)),
     )
     picture = Picture("g", "t", "u", (("x", ("a", "b", "c")),), (curve,))
-    shown = drawn(study.curves(picture))
+    shown = drawn(study.convert_picture(picture))
     assert "nan" not in shown
     assert len(parts(shown, "circle")) == 2
     assert "b" not in ET.fromstring(shown).get("aria-label").split("c: ")[1]

@@ -15,7 +15,7 @@ from veridical.evaluation import ClassResult, select, wilson
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.stability import stability
 from veridical.report.view import Rows
-from veridical.report.views.selection import curves
+from veridical.report.views.selection import make_curves
 
 
 def tables(record):
@@ -127,7 +127,7 @@ def test_select_counts_what_folds_selected():
 
 def test_the_path_has_a_band_and_no_forced_zero():
     record = KINDS["selection"]()
-    path = curves(record)[0]
+    path = make_curves(record)[0]
     assert path.ribbon
     assert not path.from_zero
     page = report.page(record)

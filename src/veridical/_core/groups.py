@@ -190,8 +190,10 @@ def take_named(X: Any, given: Any, parameter: str) -> tuple[Any, Any]:
     names = _names_in(given, X)
     if names is None:
         return given, X
-    if is_lazy(X) and (X.names is not None or X.beside):
-        _refuse_absent(names, [*X.beside, *(() if X.beside else X.columns)], parameter)
+    if is_lazy(X) and (X.names is not None or X.side_columns):
+        _refuse_absent(
+            names, [*X.side_columns, *(() if X.side_columns else X.columns)], parameter
+        )
         values = [X.column(one) for one in names]
         if isinstance(given, str):
             return values[0], X.drop(names)

@@ -26,6 +26,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import Any, NoReturn
 
+#: Exit status of a process that Ctrl-C stopped: 128 and the number of SIGINT.
 STATUS = 130
 
 #: Message of a command that was stopped, unless it has its own.

@@ -115,7 +115,7 @@ class LazyMatrix:
         What messages call it.
     complete_for : str
         A reader of this name does not accept missing values; "" accepts them.
-    beside : mapping of str to callable
+    side_columns : mapping of str to callable
         Columns that are no features and can be asked for by name, such as the group of
         every sample; the callable reads one.
     """
@@ -128,7 +128,7 @@ class LazyMatrix:
     n_bytes: int | None = None
     title: str = "X"
     complete_for: str = ""
-    beside: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
+    side_columns: Mapping[str, Callable[[], Any]] = field(default_factory=dict)
     _rows: IntArray | None = None
     _columns: IntArray | None = None
 
@@ -292,9 +292,9 @@ class LazyMatrix:
 
     def column(self, name: str) -> NDArray[Any]:
         """Read one column as it was stored: numbers, or categories."""
-        if name in self.beside:
-            beside = np.asarray(self.beside[name]())
-            return beside if self._rows is None else beside[self._rows]
+        if name in self.side_columns:
+            side_columns = np.asarray(self.side_columns[name]())
+            return side_columns if self._rows is None else side_columns[self._rows]
         j = self.columns.index(name)
         values = self.read(np.array([j]))
         dense = (values.toarray() if sparse.issparse(values) else values)[:, 0]

@@ -436,7 +436,7 @@ def stored_matrix(
     names: list[str] | None,
     memory_limit: int,
     title: str,
-    beside: Mapping[str, Callable[[], Any]],
+    side_columns: Mapping[str, Callable[[], Any]],
 ) -> LazyMatrix:
     """Make a matrix of an array, or of a group with a sparse matrix.
 
@@ -450,7 +450,7 @@ def stored_matrix(
         In bytes.
     title : str
         Name of the file in messages.
-    beside : mapping of str to callable
+    side_columns : mapping of str to callable
         Columns that are no features, such as those of ``obs``.
     """
     reader: Any
@@ -504,7 +504,7 @@ def stored_matrix(
         memory_limit=memory_limit,
         n_bytes=n_bytes,
         title=title,
-        beside=beside,
+        side_columns=side_columns,
     )
 
 
@@ -530,13 +530,13 @@ def annotated_matrix(adata: Any, layer: str | None = None) -> LazyMatrix:
         stored = adata.layers[layer]
     if stored is None:
         raise InputError("X is an AnnData object without X; name one of its layers.")
-    beside = {
+    side_columns = {
         str(one): (lambda one=one: adata.obs[one].to_numpy()) for one in adata.obs
     }
     stored = getattr(stored, "group", stored)  # a sparse matrix in a file
     in_memory = isinstance(stored, np.ndarray) or sparse.issparse(stored)
     limit = sys.maxsize if in_memory else DEFAULT_LIMIT
-    return stored_matrix(stored, [*map(str, adata.var_names)], limit, "X", beside)
+    return stored_matrix(stored, [*map(str, adata.var_names)], limit, "X", side_columns)
 
 
 def is_annotated(X: Any) -> bool:

@@ -131,7 +131,7 @@ def read_table(
         X = annotated_matrix(X, layer)
     X = as_lazy(X)
     refuse_lazy(X, shown)
-    if is_lazy(X) and X.beside and isinstance(y, str):
+    if is_lazy(X) and X.side_columns and isinstance(y, str):
         y, _ = take_named(X, y, "y")
     X = _as_array(X)
     groups, X = take_named(X, groups, "groups")

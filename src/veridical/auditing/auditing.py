@@ -54,8 +54,8 @@ from veridical.auditing.records import SEVERITIES, Audit, Finding, Untested
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.testing import find_test
 from veridical.evaluation import Method, notes
+from veridical.evaluation.arguments import label_of, read_estimator, read_problem
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import label_of, read_estimator, read_problem
 from veridical.evaluation.units import describe_weights
 from veridical.preparation import ComBat, Residualize
 from veridical.preparation.blocks import (

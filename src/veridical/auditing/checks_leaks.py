@@ -30,8 +30,9 @@ from veridical.auditing.records import (
     Severity,
     Untested,
 )
-from veridical.evaluation.reading import name_of
+from veridical.evaluation.arguments import name_of
 
+#: Pairs of samples that a finding names; more are only counted.
 _MOST_PAIRS_SHOWN = 5
 
 

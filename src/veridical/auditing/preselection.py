@@ -32,8 +32,8 @@ from veridical.auditing.association import chosen_by_labels
 from veridical.auditing.procedures import Audited, make_audited
 from veridical.auditing.records import LEVEL
 from veridical.comparison.comparing import feature_order
+from veridical.evaluation.arguments import label_of, read_selector
 from veridical.evaluation.engine import Procedure, is_rowwise
-from veridical.evaluation.reading import label_of, read_selector
 
 #: Number of permutations of the labels: the default, the default for a search, which
 #: tunes on each, and the smallest that can give p ≤ 0.05.

@@ -183,7 +183,7 @@ def audit(
         tried=tried,
         removed=removed,
     )
-    options.read_scoring(scoring)
+    options.split_scoring(scoring)
     if data is None:
         request = _demonstration(request)
     _check(request)
@@ -269,8 +269,8 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
     from veridical._core.text import one_line
     from veridical.auditing import audit as run
     from veridical.datasets import make_random_labels
+    from veridical.evaluation.arguments import name_of
     from veridical.evaluation.naming import read_cv
-    from veridical.evaluation.reading import name_of
     from veridical.learning import make_estimator
 
     X, y, name = request.read_data(
@@ -289,7 +289,7 @@ def _audit(request: AuditRequest, jobs: int) -> Audit:
             data,
             data.labels,
             **chosen,
-            scoring=options.read_scoring(request.scoring),
+            scoring=options.split_scoring(request.scoring),
             cv=read_cv(request.cv, None, kind),
             n_permutations=request.permutations,
             ignore=request.ignore,
@@ -317,8 +317,8 @@ def _procedure(
     """Return the estimator, the arguments on its features, and the full request."""
     import numpy as np
 
+    from veridical.evaluation.arguments import make_selector
     from veridical.evaluation.engine import fit_selector
-    from veridical.evaluation.reading import make_selector
     from veridical.learning import make_estimator
 
     prepared, named = request.preparation(X), request.selector

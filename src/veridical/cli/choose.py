@@ -195,7 +195,7 @@ def choose(
         drop_below=drop_hopeless,
         scoring=scoring,
     )
-    options.read_scoring(scoring)
+    options.split_scoring(scoring)
     options.check_names(request.selectors, request.estimators)
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
     found = console.print_answer(
@@ -256,8 +256,8 @@ def _run(
     request: ChooseRequest, jobs: int, dask: str | None, store: Path | None
 ) -> Choice:
     from veridical.datasets import SOURCES
+    from veridical.evaluation.arguments import make_selector
     from veridical.evaluation.choosing import choose as run
-    from veridical.evaluation.reading import make_selector
     from veridical.learning import make_estimator
 
     X, y, name = request.read_data(
@@ -293,7 +293,7 @@ def _run(
             sizes=list(request.sizes) or "auto",
             estimators=estimators,
             **request.structure,
-            scoring=options.read_scoring(request.scoring),
+            scoring=options.split_scoring(request.scoring),
             cv=request.cv,
             correction=request.correction,  # type: ignore[arg-type]
             drop=request.drop_below,

@@ -35,7 +35,7 @@ class CompareRequest(PreparedRequest):
 
     def settings(self, n_features: int, prepared: Preparation) -> dict[str, Any]:
         """Return the arguments that `compare` and `truth` share."""
-        from veridical.evaluation.reading import make_selector, name_of
+        from veridical.evaluation.arguments import make_selector, name_of
         from veridical.learning import make_estimator
 
         selectors: Any = self.selectors
@@ -160,7 +160,7 @@ def compare(
         calibrated=calibrated,
         scoring=scoring,
     )
-    options.read_scoring(scoring)
+    options.split_scoring(scoring)
     pair = len(request.selectors) == 2
     if data is None and pair:
         request = replace(
@@ -242,7 +242,7 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
             **request.structure,
             name=name,
             calibrated=request.calibrated,
-            scoring=options.read_scoring(request.scoring),
+            scoring=options.split_scoring(request.scoring),
             progress=progress,
             **common,
         )

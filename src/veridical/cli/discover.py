@@ -207,7 +207,7 @@ def _take_column(X: Any, column: str) -> tuple[Any, Any]:
 
     known = [str(name) for name in getattr(X, "columns", ())]
     if is_lazy(X):
-        known = [*known, *X.beside]
+        known = [*known, *X.side_columns]
     if column not in known:
         raise InputError(
             f"--strata {column}: there is no such column{did_you_mean(column, known)} "

@@ -151,7 +151,7 @@ def estimate(
             f"--features {features} needs a selector; add --selector, for example "
             "--selector relieff."
         )
-    options.read_scoring(scoring)
+    options.split_scoring(scoring)
     methods = tuple(options.split_commas(cv))
     for name in methods:
         options.read_method(name)
@@ -243,7 +243,7 @@ def _on_source(request: EstimateRequest, jobs: int) -> Estimates:
         np.vstack([X, fresh[0]]),
         np.concatenate([y, fresh[1]]),
         cv=[(rows[:N_TRAIN], rows[N_TRAIN:])],
-        scoring=options.read_scoring(request.scoring),
+        scoring=options.split_scoring(request.scoring),
         random_state=request.seed,
     )
     truth = replace(truth, method="new samples")
@@ -282,7 +282,7 @@ def _estimate_by(
             data,
             data.labels,
             cv=method,
-            scoring=options.read_scoring(request.scoring),
+            scoring=options.split_scoring(request.scoring),
             random_state=request.seed,
             n_jobs=jobs,
             progress=progress,
@@ -304,7 +304,7 @@ def _record(
     truth: Estimate | None,
 ) -> Estimates:
     from veridical._core.numbers import count
-    from veridical.evaluation.reading import name_of
+    from veridical.evaluation.arguments import name_of
     from veridical.evaluation.records import Estimates
     from veridical.preparation.blocks import describe_blocks
 

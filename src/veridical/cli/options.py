@@ -235,7 +235,7 @@ def scoring_words(scoring: str | None) -> list[str]:
     return [] if scoring is None else ["--scoring", scoring]
 
 
-def read_scoring(scoring: str | None) -> list[str] | None:
+def split_scoring(scoring: str | None) -> list[str] | None:
     """Read ``--scoring``; None is accuracy."""
     from veridical._core.scoring import read_scoring
 
@@ -488,7 +488,7 @@ def default_estimator(kind: Kind) -> str:
 
 def check_names(selectors: Iterable[str] = (), estimators: Iterable[str] = ()) -> None:
     """Raise if a selector or estimator is unknown; similar names are suggested."""
-    from veridical.evaluation.reading import make_selector
+    from veridical.evaluation.arguments import make_selector
     from veridical.learning import make_estimator
 
     for name in selectors:

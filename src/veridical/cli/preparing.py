@@ -34,7 +34,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from veridical._core.errors import InputError
 from veridical._core.text import listing
 from veridical._core.validation import count_features
-from veridical.evaluation.reading import make_selector
+from veridical.evaluation.arguments import make_selector
 from veridical.learning import make_estimator
 from veridical.preparation import IMPUTERS, Impute
 

@@ -129,7 +129,7 @@ def select(
         validate=validate,
         scoring=scoring,
     )
-    options.read_scoring(scoring)
+    options.split_scoring(scoring)
     made = _selector(request)
     options.check_names(estimators=options.given(estimator))
     notice = f"Without DATA, this uses the {SOURCE} source, {N_SAMPLES} samples."
@@ -144,7 +144,7 @@ def select(
 def _selector(request: SelectRequest) -> Any:
     """Make the selector; raise for a parameter that it does not have."""
     from veridical._core.errors import InputError
-    from veridical.evaluation.reading import make_selector
+    from veridical.evaluation.arguments import make_selector
 
     parameters: dict[str, Any] = {}
     if request.alpha is not None:
@@ -202,7 +202,7 @@ def _run(request: SelectRequest, made: Any, jobs: int) -> Selection:
             n_features_to_select=most,
             estimator=prepared.learn_by(make_estimator(learner)),
             **request.structure,
-            scoring=options.read_scoring(request.scoring),
+            scoring=options.split_scoring(request.scoring),
             cv=how,
             name=name,
             random_state=request.seed,

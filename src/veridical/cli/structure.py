@@ -125,7 +125,7 @@ def _check_column(X: Any, option: str, column: str, name: str) -> None:
 
 def _beside(X: Any) -> tuple[str, ...]:
     """Return columns that are no features, such as those of obs in AnnData."""
-    return tuple(X.beside) if is_lazy(X) else ()
+    return tuple(X.side_columns) if is_lazy(X) else ()
 
 
 def _read_groups(values: Any, column: str, name: str) -> Any:

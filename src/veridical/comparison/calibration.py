@@ -127,8 +127,8 @@ def calibrate(
     if calibrated and null is None:
         check_calibrated(test)
         apart = simulate(design, 5 * n_simulations, root, stream=1)
-        null = measure(test, design, apart, alpha, rope)
-    return measure(
+        null = measure_test(test, design, apart, alpha, rope)
+    return measure_test(
         test, design, simulate(design, n_simulations, root), alpha, rope, null
     )
 
@@ -143,7 +143,7 @@ def check_calibrated(test: str) -> None:
         )
 
 
-def measure(
+def measure_test(
     test: str,
     design: NullDesign,
     accuracies: FloatArray,

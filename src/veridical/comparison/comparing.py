@@ -331,7 +331,7 @@ def _structure(
     scoring = scorings[0] if scorings else ACCURACY
     if not is_structured(scoring, data):
         return None
-    found = Structure.of(scoring.name, data, situation)
+    found = Structure.from_table(scoring.name, data, situation)
     # Nothing was measured with weights, so that nothing may be near.
     return found if data.weights is None else found._replace(group_size=math.nan)
 

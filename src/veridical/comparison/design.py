@@ -24,6 +24,12 @@ from veridical._core.table import Table
 from veridical._core.text import listing, one_line
 from veridical._core.validation import count_features
 from veridical.comparison.splits import Splits
+from veridical.evaluation.arguments import (
+    label_of,
+    read_estimator,
+    read_problem,
+    read_selector,
+)
 from veridical.evaluation.engine import (
     NUMBER_OF_FEATURES,
     Evaluation,
@@ -33,12 +39,6 @@ from veridical.evaluation.engine import (
     own_size,
 )
 from veridical.evaluation.notes import LACKING
-from veridical.evaluation.reading import (
-    label_of,
-    read_estimator,
-    read_problem,
-    read_selector,
-)
 from veridical.learning import DEFAULT_ESTIMATORS
 
 

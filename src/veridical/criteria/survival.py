@@ -37,10 +37,10 @@ class CoxRelevance:
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return χ², with one degree of freedom."""
-        return chi_squares(*cox_scores(data, sets, n_threads))
+        return score_chi_squares(*cox_scores(data, sets, n_threads))
 
 
-def chi_squares(U: FloatArray, V: FloatArray) -> FloatArray:
+def score_chi_squares(U: FloatArray, V: FloatArray) -> FloatArray:
     """Return U²/V, NaN where the variance is 0."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(V > 0, U * (U / V), np.nan)

@@ -172,7 +172,7 @@ def _open_annotated(
     left_out = _text(obs.attrs.get("_index", "_index"))
     columns = [one for one in obs if one not in (left_out, "__categories")]
     target = _choose(target, columns, f"column of obs in {name}")
-    beside = {
+    side_columns = {
         one: (lambda one=one: _obs_column(obs[one])) for one in columns if one != target
     }
     stored = group["X"]
@@ -180,7 +180,7 @@ def _open_annotated(
         layers = list(group["layers"].keys()) if "layers" in group else []
         _choose(layer, layers, f"layer of {name}")
         stored = group["layers"][layer]
-    X = stored_matrix(stored, names, memory_limit, name, beside)
+    X = stored_matrix(stored, names, memory_limit, name, side_columns)
     return X, _as_labels(_obs_column(obs[target]), name, X.shape[0])
 
 

@@ -18,6 +18,7 @@ from veridical.datasets.npz import read_npz
 from veridical.datasets.reading import SUFFIXES, names_its_class, read
 from veridical.datasets.sources import SOURCES
 
+#: Seed of the samples that are drawn from a source.
 _SEED = 0
 
 

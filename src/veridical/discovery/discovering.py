@@ -61,8 +61,8 @@ from veridical.discovery.stable import (
     expected_false,
     select_halves,
 )
+from veridical.evaluation.arguments import label_of, read_selector
 from veridical.evaluation.engine import fit_selector, rank, scores_of
-from veridical.evaluation.reading import label_of, read_selector
 from veridical.kernels.statistics import benjamini_hochberg
 from veridical.selection import MultiSURF, ReliefF
 

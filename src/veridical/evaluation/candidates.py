@@ -19,8 +19,8 @@ from veridical._core.table import Table
 from veridical._core.targets import Kind
 from veridical._core.text import listed
 from veridical._core.validation import count_features
+from veridical.evaluation.arguments import name_of, read_estimator, read_selector
 from veridical.evaluation.engine import Procedure, set_size
-from veridical.evaluation.reading import name_of, read_estimator, read_selector
 from veridical.learning import make_estimator
 from veridical.selection import SELECTORS
 
@@ -272,7 +272,7 @@ def _read_estimators(
     )
 
 
-def read_learners(given: Any) -> list[Any]:
+def list_estimators(given: Any) -> list[Any]:
     """Read the estimators that a user named; none for "auto"."""
     if isinstance(given, str) and given == "auto":
         return []

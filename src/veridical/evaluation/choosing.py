@@ -43,6 +43,7 @@ from veridical._core.types import (
 )
 from veridical._core.validation import check_count
 from veridical.evaluation import notes
+from veridical.evaluation.arguments import read_problem
 from veridical.evaluation.bias_correction import (
     CorrectedInterval,
     PartScores,
@@ -57,8 +58,8 @@ from veridical.evaluation.bias_correction import (
 from veridical.evaluation.candidates import (
     Candidates,
     Place,
+    list_estimators,
     read_candidates,
-    read_learners,
     selected_on_folds,
 )
 from veridical.evaluation.choice_coverage import (
@@ -92,7 +93,6 @@ from veridical.evaluation.pooling import (
     row_scores,
 )
 from veridical.evaluation.prediction_store import PredictionStore
-from veridical.evaluation.reading import read_problem
 from veridical.evaluation.records import SelectedFeature
 from veridical.evaluation.signatures import find_stand_ins, replace_by_stand_ins
 from veridical.evaluation.stability import stability
@@ -251,7 +251,7 @@ def choose(
     (0.62, 0.48, 15)
     """
     table = read_problem(
-        read_learners(estimators),
+        list_estimators(estimators),
         X,
         y,
         groups=groups,

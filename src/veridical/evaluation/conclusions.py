@@ -8,8 +8,8 @@ from veridical._core.defaults import CONFIDENCE
 from veridical._core.numbers import MINUS, count, percent, percent_range
 from veridical._core.records import Conclusion
 from veridical._core.text import capitalized, shortened
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.choices import Choice
-from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import (
     CalibrationTable,
     Correction,

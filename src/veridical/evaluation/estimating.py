@@ -50,6 +50,11 @@ from veridical._core.types import (
     WeightsLike,
 )
 from veridical.evaluation import notes
+from veridical.evaluation.arguments import (
+    label_of,
+    read_estimator,
+    read_problem,
+)
 from veridical.evaluation.bootstrap import (
     OUTSIDE,
     Bootstrap632,
@@ -68,11 +73,6 @@ from veridical.evaluation.intervals import ASSUMES, vary
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.outcome_curves import outcome_curves
-from veridical.evaluation.reading import (
-    label_of,
-    read_estimator,
-    read_problem,
-)
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import Situation, summarize_table
 from veridical.evaluation.structured import coverages_near, is_structured
@@ -331,7 +331,7 @@ def _of_score(
         )
     situation = None
     if not isinstance(method, CompleteCV):
-        situation = Situation.of(table, learner, value)
+        situation = Situation.from_table(table, learner, value)
     n_shared = count_shared(score, table, splits)
     hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {

@@ -43,9 +43,9 @@ from veridical._core.types import (
     RandomStateLike,
     WeightsLike,
 )
+from veridical.evaluation.arguments import read_estimator
 from veridical.evaluation.engine import as_procedure, evaluate_table
 from veridical.evaluation.intervals import Bounds, at_least_wilson, normal_quantile
-from veridical.evaluation.reading import read_estimator
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.trust import coverage_of
@@ -233,7 +233,7 @@ def nested_cv(
     repeats = _sort(wrong, n_folds, pairs)
     if table.groups is None and table.weights is None:
         plain = summarize_repeats(repeats, n)
-        place = Situation.of(table, read_estimator(estimator), plain.cv_value)
+        place = Situation.from_table(table, read_estimator(estimator), plain.cv_value)
         measured = {} if place is None else coverage_of(outer[:n_folds], place)
         return replace(plain, coverage=measured.get("nested"))
     rows = _sort([split.test for split in splits], n_folds, pairs)

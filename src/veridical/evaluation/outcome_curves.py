@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 _N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
 #: Samples; with fewer in a bin there are fewer bins.
 _FEWEST = 5
+#: Standard errors on either side of a value, for a 95 % interval.
 _NORMAL = 1.96
 
 

@@ -14,10 +14,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.reading import read_labels, read_samples
-from veridical.evaluation.candidates import read_learners
+from veridical.evaluation.arguments import read_problem
+from veridical.evaluation.candidates import list_estimators
 from veridical.evaluation.choices import Choice
 from veridical.evaluation.choosing import Search
-from veridical.evaluation.reading import read_problem
 
 
 def _best_has(method: str) -> Any:
@@ -25,7 +25,7 @@ def _best_has(method: str) -> Any:
         if hasattr(self, "best_estimator_"):
             getattr(self.best_estimator_, method)  # raises with the reason
             return True
-        learners = read_learners(self.estimators)
+        learners = list_estimators(self.estimators)
         return bool(learners) and all(hasattr(one, method) for one in learners)
 
     return check
@@ -154,7 +154,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         X = read_samples(self, X, reset=True, categorical=False, accept_sparse=True)
-        learners = read_learners(self.estimators)
+        learners = list_estimators(self.estimators)
         if y is None or (learners and is_classifier(learners[0])):
             y = read_labels(self, y, X.shape[0])
         table = read_problem(learners, X, y, groups=groups, sample_weight=sample_weight)
@@ -244,7 +244,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        learners = read_learners(self.estimators)
+        learners = list_estimators(self.estimators)
         first = get_tags(learners[0]) if learners else None
         if first is None or is_classifier(learners[0]):
             from sklearn.utils import ClassifierTags

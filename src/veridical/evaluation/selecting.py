@@ -44,6 +44,12 @@ from veridical._core.types import (
 )
 from veridical._core.validation import count_features
 from veridical.evaluation import notes
+from veridical.evaluation.arguments import (
+    label_of,
+    read_estimator,
+    read_learner,
+    read_selector,
+)
 from veridical.evaluation.curves import curves_of
 from veridical.evaluation.engine import (
     NUMBER_OF_FEATURES,
@@ -63,12 +69,6 @@ from veridical.evaluation.estimating import (
     warn_once,
 )
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.reading import (
-    label_of,
-    read_estimator,
-    read_learner,
-    read_selector,
-)
 from veridical.evaluation.records import (
     ClassResult,
     Estimate,

@@ -18,8 +18,8 @@ from sklearn.pipeline import Pipeline
 from veridical._core.records import DataSummary
 from veridical._core.table import Table
 from veridical._core.validation import count_features
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.engine import selecting_step
-from veridical.evaluation.reading import name_of
 
 #: Largest and smallest number of designs in a range; with fewer that are near, nothing
 #: was measured near.
@@ -112,7 +112,9 @@ class Situation(NamedTuple):
         )
 
     @classmethod
-    def of(cls, table: Table, estimator: Any, accuracy: float) -> Situation | None:
+    def from_table(
+        cls, table: Table, estimator: Any, accuracy: float
+    ) -> Situation | None:
         """Describe a table and an estimator; None where X is not a table."""
         data = summarize_table(table, None)
         if data is None:

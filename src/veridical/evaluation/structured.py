@@ -120,7 +120,7 @@ class Structure(NamedTuple):
     value: float
 
     @classmethod
-    def of(cls, score: str, table: Table, situation: Situation) -> Structure:
+    def from_table(cls, score: str, table: Table, situation: Situation) -> Structure:
         """Describe a table, the estimator of a situation and its score."""
         counts = list(table.target.counts().values())
         n = table.n_units
@@ -279,14 +279,14 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
     sizes = [one.group_size for one in places]
     known = {**SIMULATED, **LINEAR_MODELS}
     names = " or ".join(dict.fromkeys(known[one.estimator] for one in places))
-    of = f"{min(units)} to {max(units)} samples"
+    size = f"{min(units)} to {max(units)} samples"
     if max(sizes) > 1:
-        of = (
+        size = (
             f"{min(units)} to {max(units)} groups of {min(sizes):g} to {max(sizes):g} "
             "samples"
         )
     shown = " or ".join(map(str, folds))
-    return f"{SCORES[places[0].score]}, {shown} folds, {of}, {names}"
+    return f"{SCORES[places[0].score]}, {shown} folds, {size}, {names}"
 
 
 def coverages_near(
@@ -319,7 +319,7 @@ def coverages_near(
     n_folds = count_folds(splits, table.n_samples)
     if table.weights is not None or not math.isfinite(situation.accuracy):
         return {}
-    rows = find_rows(n_folds, Structure.of(score, table, situation))
+    rows = find_rows(n_folds, Structure.from_table(score, table, situation))
     if not rows:
         return {}
     numbers = [row.n_simulations for row in rows]

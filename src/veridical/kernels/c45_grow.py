@@ -864,7 +864,7 @@ def compact(nodes: Nodes) -> Nodes:
 
 
 @njit(cache=True, nogil=True)
-def predict(
+def predict_shares(
     nodes: Nodes, probability: FloatArray, n_values: IntArray, columns: FloatArray
 ) -> FloatArray:
     """Average the class probabilities of the leaves each sample reaches."""

@@ -96,7 +96,7 @@ def expand(table: IntArray, whole: FloatArray, parts: FloatArray) -> None:
 
 
 @njit(cache=True, nogil=True)
-def evaluate(
+def evaluate_arrangement(
     alpha: float,
     sizes: IntArray,
     whole: FloatArray,
@@ -143,7 +143,9 @@ def _integrate_some(
     for t in range(lo, hi):
         expand(tables[t], whole, parts)
         for a in range(alphas.size):
-            log_evidence[a, t] = evaluate(alphas[a], sizes, whole, parts, mean[a, t])
+            log_evidence[a, t] = evaluate_arrangement(
+                alphas[a], sizes, whole, parts, mean[a, t]
+            )
 
 
 def value_table(

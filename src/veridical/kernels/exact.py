@@ -75,7 +75,9 @@ def divide_double(high: float, low: float, x: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def multiply(high: float, low: float, x: float, x_low: float) -> tuple[float, float]:
+def multiply_pairs(
+    high: float, low: float, x: float, x_low: float
+) -> tuple[float, float]:
     """Multiply two pairs."""
     product = high * x
     return normalize(product, fma(high, x, -product) + (high * x_low + low * x))
@@ -87,6 +89,6 @@ def divide_pairs(
 ) -> tuple[float, float]:
     """Divide a pair by another one."""
     quotient = high / x
-    product, product_low = multiply(quotient, 0.0, x, x_low)
+    product, product_low = multiply_pairs(quotient, 0.0, x, x_low)
     remainder, remainder_low = add(high, low, -product, -product_low)
     return normalize(quotient, (remainder + remainder_low) / x)

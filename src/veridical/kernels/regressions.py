@@ -34,8 +34,8 @@ from veridical.kernels.exact import (
     divide_double,
     divide_pairs,
     fma,
-    multiply,
     multiply_double,
+    multiply_pairs,
     normalize,
     square,
 )
@@ -177,7 +177,7 @@ def block_regressions(
             if spread <= noise or z_spread <= 0.0:
                 within[j, s] = spread if spread > noise else 0.0
                 continue
-            p, q = multiply(a, b, c, d)
+            p, q = multiply_pairs(a, b, c, d)
             p, q = divide_double(p, q, n)
             p, q = add(joint[s, 1, 0], joint[s, 1, 1], -p, -q)
             p, q = normalize(p, q)

@@ -27,7 +27,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.columns import column_block, cross_products
 from veridical.kernels.duality import EXACT_RANK, SAME_BIAS
-from veridical.kernels.exact import add, divide_pairs, fma, multiply, normalize
+from veridical.kernels.exact import add, divide_pairs, fma, multiply_pairs, normalize
 
 #: Features whose products are summed together.
 _BLOCK_FEATURES = 64
@@ -103,7 +103,7 @@ def _subtract_product(
     high: float, low: float, a: float, a_low: float, b: float, b_low: float
 ) -> tuple[float, float]:
     """Subtract the product of the pairs a and b from a pair."""
-    p, p_low = multiply(a, a_low, b, b_low)
+    p, p_low = multiply_pairs(a, a_low, b, b_low)
     high, low = add(high, low, -p, -p_low)
     return normalize(high, low)
 
@@ -329,7 +329,9 @@ def _step_to_bound(
             a[0, t] = 0.0 if y[t] * moves[0, i] < 0 else c[t]
             a[1, t], free[t], bounded = 0.0, False, True
             continue
-        added, added_low = multiply(step_size * y[t], 0.0, moves[0, i], moves[1, i])
+        added, added_low = multiply_pairs(
+            step_size * y[t], 0.0, moves[0, i], moves[1, i]
+        )
         high, low = add(a[0, t], a[1, t], added, added_low)
         a[0, t], a[1, t] = normalize(high, low)
         if a[0, t] < 0.0 or a[0, t] > c[t]:

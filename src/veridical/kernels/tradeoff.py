@@ -127,7 +127,7 @@ def _cutoff(
 
 
 @njit(cache=True, nogil=True)
-def choose(
+def choose_next(
     kind: int,
     size: int,
     alpha: float,
@@ -212,7 +212,7 @@ def choose(
 
 
 @njit(cache=True, nogil=True)
-def take(
+def add_feature(
     j: int,
     size: int,
     totals: FloatArray,
@@ -268,7 +268,7 @@ def advance(
     while size < goal:
         if not has_single and size >= MIN_STEPS and totals[2] > max_share * size * p:
             break
-        j, hint = choose(kind, size, alpha, totals, hint, columns, state, chosen)
-        take(j, size, totals, columns, state, chosen, work)
+        j, hint = choose_next(kind, size, alpha, totals, hint, columns, state, chosen)
+        add_feature(j, size, totals, columns, state, chosen, work)
         size += 1
     return size, hint

@@ -19,7 +19,13 @@ from veridical._core.reading import number_classes, read_samples, read_training
 from veridical._core.scoring import Outputs
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical.kernels.c45_grow import Nodes, compact, grow, make_problem, predict
+from veridical.kernels.c45_grow import (
+    Nodes,
+    compact,
+    grow,
+    make_problem,
+    predict_shares,
+)
 from veridical.kernels.c45_prune import collapse, prune_and_raise, prune_to_leaves
 from veridical.learning.inputs import MixedFeatures, number_by_frequency
 from veridical.learning.many import Orders, Predicted, PredictMany, Sizes
@@ -401,7 +407,7 @@ def class_shares(tree: Tree, n_categories: IntArray, values: FloatArray) -> Floa
         tree.value,
         tree.share,
     )
-    return predict(nodes, tree.probability, n_categories, values)
+    return predict_shares(nodes, tree.probability, n_categories, values)
 
 
 def _count_categories(categories: Categories) -> IntArray:

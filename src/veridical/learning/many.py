@@ -61,9 +61,9 @@ Predicted = list[Any]
 PredictTable = Callable[..., Predicted | None]
 
 #: A class of estimators, or the classes of the steps of a pipeline.
-Kind = type | tuple[type, ...]
+EstimatorTypes = type | tuple[type, ...]
 
-_REGISTERED: dict[Kind, PredictTable] = {}
+_REGISTERED: dict[EstimatorTypes, PredictTable] = {}
 
 
 @runtime_checkable

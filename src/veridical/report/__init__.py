@@ -179,7 +179,7 @@ def to_html(record: Any) -> str:
     record : record
         What a verb returned.
     """
-    return html.table(view(record).tables[0])
+    return html.write_table(view(record).tables[0])
 
 
 def to_rich(record: Any) -> Any:

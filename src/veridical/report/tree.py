@@ -18,6 +18,7 @@ from veridical.learning.tree import Tree, TreeWords
 
 #: Inches per leaf and per level of a figure made here.
 _PER_LEAF, _PER_LEVEL = 1.5, 1.0
+#: Characters of a name; a longer one is cut.
 _LONGEST = 24
 
 

@@ -32,9 +32,9 @@ from veridical.kernels.tradeoff import (
     DIFFERENCE,
     PRIORITIZED,
     QUOTIENT,
+    add_feature,
     advance,
-    choose,
-    take,
+    choose_next,
 )
 from veridical.search.groups import FeatureGroups
 
@@ -208,7 +208,7 @@ class ForwardSearch:
         if self.size == 0:
             self._take(redundancy, groups.kept_features)
         while self._n_groups < goal:
-            j, self._hint = choose(
+            j, self._hint = choose_next(
                 self.tradeoff.kind,
                 self.size,
                 self.tradeoff.alpha,
@@ -227,7 +227,9 @@ class ForwardSearch:
         ill_conditioned = redundancy.ill_conditioned(self.train_set)
         work = np.empty((0, self.relevance.size), dtype=np.float32)
         for j in features:
-            take(j, self.size, self._totals, columns, self._state, self._chosen, work)
+            add_feature(
+                j, self.size, self._totals, columns, self._state, self._chosen, work
+            )
             self.size += 1
             if ill_conditioned.size:
                 self._add_ill_conditioned(redundancy, ill_conditioned, columns.floor)

@@ -43,7 +43,7 @@ from veridical.search import lead_by_score, rank_by_score
 from veridical.search.groups import FeatureGroups
 from veridical.selection._reading import (
     Abilities,
-    read,
+    read_arguments,
     read_feature_groups,
     read_train_sets,
 )
@@ -409,7 +409,7 @@ class Selector(SelectorMixin, BaseEstimator):
     def _read(self, X: Any, y: Any, sample_weight: Any = None) -> Table:
         """Check the input and convert it to a table."""
         chosen = getattr(self, "categorical_features", "from_dtype")
-        data = read(self, X, y, self._abilities, chosen, sample_weight)
+        data = read_arguments(self, X, y, self._abilities, chosen, sample_weight)
         self._store_classes(data)
         return data
 

@@ -14,7 +14,7 @@ from veridical._core.reading import read_samples
 from veridical._core.sklearn_private import take
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._reading import Abilities, read
+from veridical.selection._reading import Abilities, read_arguments
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
@@ -88,7 +88,7 @@ class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         chosen = self.categorical_features
         abilities = Abilities(categorical=True, missing=True, weights="whole")
-        data = read(self, X, y, abilities, chosen, sample_weight)
+        data = read_arguments(self, X, y, abilities, chosen, sample_weight)
         if data.weights is not None and not data.weights.all():
             kept = np.flatnonzero(data.weights)  # the others bring no categories
             return self.fit(take(X, kept), data.labels[kept], data.weights[kept])

@@ -190,7 +190,7 @@ def refuse_target(kind: Kind, targets: tuple[Kind, ...], name: str) -> NoReturn:
     )
 
 
-def read(
+def read_arguments(
     estimator: Any,
     X: Any,
     y: Any,

@@ -14,7 +14,7 @@ from veridical._core.groups import read_strata
 from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria import ConcordanceRelevance, CoxRelevance, Relevance
-from veridical.criteria.survival import chi_squares, concordances, cox_scores
+from veridical.criteria.survival import concordances, cox_scores, score_chi_squares
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost
 from veridical.selection._reading import Abilities
@@ -165,7 +165,7 @@ class CoxScore(UnivariateSelector):
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         U, V = cox_scores(data, sets, self._n_threads)
         self._signs = np.sign(U[0])
-        return self._rank_by(CoxRelevance(), chi_squares(U, V))
+        return self._rank_by(CoxRelevance(), score_chi_squares(U, V))
 
     def _keep(self, data: Table, sets: TrainSets) -> Self:
         super()._keep(data, sets)

@@ -94,7 +94,7 @@ def _on(data: str, learner: str) -> str:
 
 
 def _cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
-    """Check C7, and that ten to twenty folds are nearly unbiased."""
+    """Check that 2 folds are pessimistic, and ten to twenty folds nearly unbiased."""
     for data in ("soybean", "vehicle"):
         yield _check(
             f"2-fold cross-validation is pessimistic: {_on(data, 'c45')}",
@@ -135,7 +135,7 @@ def _falling(data: str, biases: list[Mean | None]) -> Check:
 
 
 def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
-    """Check C8, and the same on Vehicle."""
+    """Check how far stratified folds raise the estimate."""
     for learner, published in (("c45", "+7 points"), ("nb", "higher")):
         yield _check(
             f"Stratified 2-fold is higher than plain: {_on('soybean', learner)}",
@@ -160,7 +160,7 @@ def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
 
 
 def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
-    """Check C10, and where .632 is biased and where it is not."""
+    """Check where .632 is biased and where it is not."""
     samples = max(figures.settings("bootstrap"), default=0)
     name = f".632 bootstrap of {samples}"
     yield _check(
@@ -197,7 +197,7 @@ def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
 
 
 def _spreads(figures: AccuracyRuns) -> Iterator[Check]:
-    """Check C9 and C11: which estimate varies more from sample to sample."""
+    """Check which estimate varies more from sample to sample."""
     yield _two_folds_vary_more(figures)
     yield _stratified_varies_no_more(figures)
     yield _bootstrap_varies_less(figures)
@@ -301,7 +301,7 @@ def _bootstrap_varies_less(figures: AccuracyRuns) -> Check:
 
 
 def _true_accuracies(figures: AccuracyRuns) -> Iterator[Check]:
-    """Check C13 and the rest of table 1, where the features are the paper's."""
+    """Check table 1, where the features are the paper's."""
     for data, row in TABLE_1.items():
         for learner in TITLES:
             value, error = row.accuracy(learner)

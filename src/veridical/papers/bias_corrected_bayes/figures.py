@@ -72,6 +72,7 @@ TIMES: dict[bool, dict[int, float]] = {
 }
 
 MODEL_NAMES = {True: "corrected", False: "uncorrected"}
+#: Bins of predicted probabilities in the calibration curves.
 _N_BINS = 10
 _COLON_MODELS = ("corrected", "uncorrected", "gaussian", "gaussian-un")
 

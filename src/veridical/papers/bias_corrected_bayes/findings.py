@@ -87,7 +87,7 @@ def _points(values: NDArray[np.float64]) -> str:
 
 
 def _expected_errors(figures: ModelCells) -> Iterator[Check]:
-    """Check D8, and a stricter bound for the largest number of features."""
+    """Check expected error rates; those of the most features by a stricter bound."""
     for k in CUT_OFFS:
         gaps = {c: _gap(figures, k, c) for c in (True, False)}
         statement = f"{_count(k)}: the corrected model predicts its error rate"
@@ -124,7 +124,7 @@ def _gap(figures: ModelCells, k: int, correct: bool) -> NDArray[np.float64]:
 
 
 def _calibration(figures: ModelCells) -> Iterator[Check]:
-    """Check D12: the corrected model is calibrated in every data set."""
+    """Check that the corrected model is calibrated in every data set."""
     statement = f"Calibration of the corrected model, {_MOST} features"
     rule = (
         "in every data set, of the bins with 40 samples or more, at most two differ by "
@@ -168,7 +168,7 @@ def count_bad_bins(bins: NDArray[np.float64]) -> int:
 
 
 def _scores(figures: ModelCells) -> Iterator[Check]:
-    """Check D9."""
+    """Check that the correction makes no average score worse."""
     for what, title in (("amlp", "minus log probability"), ("mse", "squared error")):
         statement = f"The correction never worsens the average {title}"
         rule = "mean over data sets no larger, for every number of features"
@@ -187,7 +187,7 @@ def _scores(figures: ModelCells) -> Iterator[Check]:
 
 
 def _alphas(figures: ModelCells) -> Iterator[Check]:
-    """Check D10."""
+    """Check that only the corrected model estimates α near the true value."""
     for k in (100, 1000):
         for correct, low, high in ((True, 200, 450), (False, 0, 40)):
             name = MODEL_NAMES[correct]
@@ -205,7 +205,7 @@ def _alphas(figures: ModelCells) -> Iterator[Check]:
 
 
 def _errors(figures: ModelCells) -> Iterator[Check]:
-    """Check D11: the error rates implied by the printed table."""
+    """Check the error rates that the printed table implies."""
     for correct, what, low, high in (
         (True, "error", 0.075, 0.110),
         (False, "expected", 0.02, 0.035),
@@ -243,7 +243,7 @@ def _cut_offs(figures: ModelCells) -> Iterator[Check]:
 
 
 def _times(figures: ModelCells) -> Iterator[Check]:
-    """Check D14, and D13 from the times of single cells."""
+    """Check how long a fit takes, and how little of it is the correction."""
     ours = figures.time(_MOST, True)
     statement = f"{_MOST} features of 10000: time to fit and predict"
     rule = "at most 0.5 s"
@@ -267,7 +267,7 @@ def _times(figures: ModelCells) -> Iterator[Check]:
 
 
 def _colon(figures: ModelCells) -> Check:
-    """Check D17."""
+    """Check that the correction improves the log probability on the colon data."""
     statement = "Colon data: better minus log probability with the correction"
     published = "better"
     rule = "on at least 7 of 10 subsets of genes"

@@ -39,6 +39,7 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.intp]
 
 IN_AND_OUT = ("in", "out")
+#: Significance level of all tests.
 ALPHA = 0.05
 
 #: Selectors of the paper in the order of its pairs, with the names it gives them.

@@ -119,7 +119,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     )
 
 
-# -- bias: A1, A2, A3 ----------------------------------------------------------------
+# -- bias ----------------------------------------------------------------------------
 
 
 def _biases(figures: GridResults) -> Iterator[Check]:
@@ -238,7 +238,7 @@ def _largest(figures: GridResults) -> Check:
     return Check(statement, outcome, published, ours, rule)
 
 
-# -- which protocol is right more often: A4 to A7, A9 ----------------------------------
+# -- which protocol is right more often: A4 to A7, A9 --------------------------------
 
 
 def check_truthfulness(figures: GridResults) -> Iterator[Check]:
@@ -368,7 +368,7 @@ def _no_trend(cells: pd.DataFrame, n_sets: int) -> Check:
     return Check(statement, outcome, published, ours, rule)
 
 
-# -- the worked example: Table 3 ------------------------------------------------------
+# -- the worked example: Table 3 -----------------------------------------------------
 
 
 def check_example(figures: GridResults) -> Iterator[Check]:
@@ -454,7 +454,7 @@ def _points(mean: Mean) -> str:
     return with_interval(mean).removesuffix(" %")
 
 
-# -- how much accuracies vary: A8 ----------------------------------------------------
+# -- how much accuracies vary --------------------------------------------------------
 
 
 def _spreads(figures: GridResults) -> Iterator[Check]:
@@ -489,7 +489,7 @@ def _mean(values: Iterable[float]) -> float:
     return float(np.mean(list(values)))
 
 
-# -- checks of the tests themselves: A10, A11, A12 -----------------------------------
+# -- checks of the tests themselves --------------------------------------------------
 
 
 def check_soundness(figures: GridResults) -> Iterator[Check]:
@@ -507,7 +507,7 @@ def check_soundness(figures: GridResults) -> Iterator[Check]:
 
 
 def _against_itself(figures: GridResults) -> Check:
-    """Check A11: a selector against itself."""
+    """Check that a selector against itself is always a draw."""
     n_verdicts = n_wrong = 0
     for block in figures.blocks:
         for i in range(len(block.selectors)):
@@ -526,7 +526,7 @@ def _against_itself(figures: GridResults) -> Check:
 
 
 def _size_of_truth(figures: GridResults) -> Check:
-    """Check A12: the size of TRUTH's test, with a selector against itself."""
+    """Check the size of TRUTH's test, with a selector against itself."""
     statement = "A12. TRUTH's test rejects as often as it should where nothing differs"
     published = "5 %"
     rule = (

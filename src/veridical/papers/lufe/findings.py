@@ -44,6 +44,7 @@ _ENOUGH_TASKS = 10
 _MANY_TASKS = 40
 #: Largest share of tasks without a win at which the paper's claim still holds: 35/49.
 _MOST_LOST = 14 / 49
+#: Significance level of all tests.
 _ALPHA = 0.05
 
 
@@ -107,7 +108,7 @@ def _better(
 
 
 def _gains(figures: TaskAccuracies, k: int) -> Iterator[Check]:
-    """Check B11: all < selector < LUFe, and on how many tasks."""
+    """Check that selection beats all features and LUFe beats selection, by task."""
     for kind in ("rfe", "anova"):
         plus = f"lufe-{kind}"
         for better, worse, place in (
@@ -143,7 +144,7 @@ def _most_tasks(pair: MethodPair, plus: str, kind: str, k: int) -> Check:
 
 
 def _against_noise(figures: TaskAccuracies, k: int) -> Check:
-    """Check B12: unselected features help more than noise."""
+    """Check that unselected features help more than noise."""
     statement = f"Real unselected features beat noise: LUFe-RFE-{k}"
     published = "better on 37 of 49 tasks" if k == 300 else "–"
     rule = "better on more tasks than worse, sign test p < 0.05"
@@ -161,7 +162,7 @@ def _against_noise(figures: TaskAccuracies, k: int) -> Check:
 
 
 def _curves(figures: TaskAccuracies) -> Iterator[Check]:
-    """Check experiment 3: gains grow with the share of unselected features."""
+    """Check that gains grow with the share of unselected features."""
     for k in figures.sizes():
         shares = figures.shares("lufe-rfe", k)
         if len(shares) < 2:

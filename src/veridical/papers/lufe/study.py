@@ -72,6 +72,7 @@ IntArray = NDArray[np.intp]
 SHARES = tuple(range(10, 101, 10))
 #: Values of C and γ, as in the paper.
 GRID = tuple(10.0**k for k in range(-3, 4))
+#: Folds inside a training set, which choose C and γ.
 INNER_FOLDS = 5
 #: Share of all features that RFE drops in one round.
 STEP = 0.1

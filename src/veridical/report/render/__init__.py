@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 
+#: Boxes of findings side by side; more begin a new row.
 BOXES_PER_ROW = 12
 APART, GAP = 0.16, 0.6  # places between curves, and between sections of their axis
 

@@ -102,7 +102,7 @@ def fragment(view: View) -> str:
     return template.render(view=view, style=_own("style.css"))
 
 
-def table(rows: Rows) -> str:
+def write_table(rows: Rows) -> str:
     """Write a table as HTML without style or script, its caption above.
 
     Examples

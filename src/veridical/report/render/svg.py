@@ -321,6 +321,7 @@ def _distribution(picture: Distribution, scale: AxisScale) -> ET.Element:
 
 RANK_LEFT, RANK_RIGHT = 4.0, 96.0  # rank 1 and the last rank
 RANK_TOP, RANK_ROW, RANK_BAR = 34, 34, 14
+#: Characters of a name; a longer one is cut.
 LONGEST_RANK = 40
 
 

@@ -18,8 +18,8 @@ from veridical._core.records import Setting
 from veridical._core.scoring import ScoreInfo
 from veridical._core.text import capitalized, listing
 from veridical.auditing.records import PARTS, Audit
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.conclusions import INTERVALS, say_coverage
-from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,

@@ -31,8 +31,8 @@ from veridical.comparison.records import (
     Verdict,
     Winner,
 )
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.conclusions import say_coverage
-from veridical.evaluation.reading import name_of
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,

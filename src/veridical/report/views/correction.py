@@ -144,7 +144,7 @@ def summarize(record: Correction) -> Any:
 
 
 @to_json.register
-def summarize_table(record: CalibrationTable) -> Any:
+def summarize_calibration(record: CalibrationTable) -> Any:
     """Turn the probabilities of one model into plain numbers."""
     return {"kind": "calibration-table", **plain(record)}
 

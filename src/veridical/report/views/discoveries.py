@@ -16,7 +16,7 @@ from veridical._core.text import capitalized
 from veridical.discovery.conclusions import RATES, exchanges_values, say_evidence
 from veridical.discovery.likeness import write_rate
 from veridical.discovery.records import Discoveries
-from veridical.evaluation.reading import name_of
+from veridical.evaluation.arguments import name_of
 from veridical.report.plain import DataInfo, clean, concluded, fill, finite, to_json
 from veridical.report.view import (
     Block,

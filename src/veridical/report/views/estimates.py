@@ -23,13 +23,13 @@ from veridical._core.records import Setting
 from veridical._core.scoring import ScoreInfo
 from veridical._core.text import listing, shortened
 from veridical.evaluation import NestedCV
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.conclusions import (
     INTERVAL_NAMES,
     leading,
     say_coverage,
     write_interval,
 )
-from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import Estimate, Estimates
 from veridical.report.plain import (
     CoverageSummary,

@@ -11,8 +11,8 @@ from typing_extensions import TypedDict
 from veridical._core.numbers import MISSING, count, number, percent, percent_range
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
+from veridical.evaluation.arguments import name_of
 from veridical.evaluation.conclusions import INTERVALS, say_coverage, write_plain
-from veridical.evaluation.reading import name_of
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
     CoverageSummary,
@@ -366,7 +366,7 @@ def show(record: Selection) -> View:
     if s["classes"]:
         sections.append(Section("Accuracy by class", (classes,)))
     sections += prediction_section(s["class_predictions"])
-    drawn = curves(record)
+    drawn = make_curves(record)
     if drawn:
         blocks: list[Block] = [Figure.from_curves(one) for one in drawn]
         if len(s["sizes"]) > 1:
@@ -650,7 +650,7 @@ def _method(s: SelectionSummary) -> list[str]:
 # -- curves ----------------------------------------------------------------------------
 
 
-def curves(record: Selection) -> list[Curves]:
+def make_curves(record: Selection) -> list[Curves]:
     """Draw accuracy by size, what the selector says of its path, and the exponents.
 
     Parameters

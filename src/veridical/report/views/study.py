@@ -192,7 +192,7 @@ def _picture(picture: Picture) -> PictureSummary:
     }
 
 
-def curves(picture: Picture) -> Curves:
+def convert_picture(picture: Picture) -> Curves:
     """Turn a picture of a study into the data of a figure, safe to show."""
     drawn = tuple(
         Curve(clean(curve.label), curve.places, curve.values)
@@ -334,7 +334,7 @@ def _groups(report: StudyReport) -> list[Section]:
     for group, pictures in groupby(report.pictures, lambda p: p.group):
         blocks: list[Block] = []
         for picture in pictures:
-            blocks.append(Figure.from_curves(curves(picture)))
+            blocks.append(Figure.from_curves(convert_picture(picture)))
             blocks.append(_behind(_picture(picture)))
         sections.append(Section(clean(group), tuple(blocks)))
     return sections

@@ -160,9 +160,9 @@ def show_test(record: TestResult) -> View:
         )
         for label, test in zip(labels, tests, strict=True)
     ]
-    of = f"{s['name']}, " if many else ""
+    who = f"{s['name']}, " if many else ""
     figures = table(
-        f"{sides.caption} ({of}{n}, level {level}).",
+        f"{sides.caption} ({who}{n}, level {level}).",
         f"Test! | Difference#* | {confidence(1 - s['alpha'])}# | Statistic# | p-value# "
         f"| {sides.head}",
         rows,
