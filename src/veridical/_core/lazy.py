@@ -59,15 +59,13 @@ class Reader(Protocol):
         ...
 
 
-def read_bytes(limit: Any, name: str = "memory_limit") -> int:
+def read_bytes(limit: Any) -> int:
     """Read an amount of memory.
 
     Parameters
     ----------
     limit : int or str
         A number of bytes, or a number with a unit: "500MB", "2GB", "1.5 GiB".
-    name : str
-        Name of the parameter in messages.
 
     Examples
     --------
@@ -81,8 +79,8 @@ def read_bytes(limit: Any, name: str = "memory_limit") -> int:
         n_bytes = 0
     if n_bytes < 1 or isinstance(limit, bool):
         raise InputError(
-            f"{name}={limit!r} is not an amount of memory; give a number of bytes, or "
-            "a number with a unit such as '500MB' or '2GB'."
+            f"memory_limit={limit!r} is not an amount of memory; give a number of "
+            "bytes, or a number with a unit such as '500MB' or '2GB'."
         )
     return n_bytes
 

@@ -47,26 +47,24 @@ _LEAST = 1e-6
 
 
 def curves_of(
-    found: Evaluation, splits: Sequence[Split], table: Table, size: int = -1
+    found: Evaluation, splits: Sequence[Split], table: Table
 ) -> PredictionCurves | None:
     """Describe the predictions of an evaluation; None for other targets than classes.
 
     Parameters
     ----------
     found : Evaluation
-        The predictions.
+        The predictions; those with the most features are described.
     splits : sequence of Split
         Their splits.
     table : Table
         The samples.
-    size : int, default=-1
-        Which number of features.
     """
     if table.kind != "classes" or table.n_classes > MOST_CLASSES:
         return None
     classes = tuple(show_label(one) for one in table.classes)
     targets = np.concatenate(found.targets)
-    codes = np.concatenate([one[size] for one in found.predictions])
+    codes = np.concatenate([one[-1] for one in found.predictions])
     weights = None if found.weights is None else np.concatenate(found.weights)
     known = codes >= 0
     cells = targets[known] * len(classes) + codes[known]
@@ -74,7 +72,7 @@ def curves_of(
         cells, None if weights is None else weights[known], minlength=len(classes) ** 2
     ).reshape(len(classes), -1)
     matrix = tuple(tuple(float(one) for one in row) for row in counts)
-    outputs = [one.at(size) for one in found.all_outputs]
+    outputs = [one.at(-1) for one in found.all_outputs]
     values = [_values(one) for one in outputs]
     if len(classes) != 2 or values[0] is None:
         return PredictionCurves(classes, matrix)
@@ -118,7 +116,7 @@ def _values(outputs: Outputs) -> FloatArray | None:
 
 
 def sums_above(
-    positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None
+    positive: NDArray[np.bool_], values: FloatArray, weights: FloatArray | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Sum the positive and the negative samples above each different value."""
     order = np.argsort(-values, kind="stable")

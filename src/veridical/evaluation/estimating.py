@@ -433,7 +433,6 @@ def estimate_of_score(
     table: Table,
     *,
     size: int = -1,
-    estimator: str = "",
     random_state: int = 0,
     situation: Situation | None = None,
 ) -> Estimate:
@@ -454,8 +453,6 @@ def estimate_of_score(
         The samples.
     size : int, default=-1
         Place of the number of features among those evaluated.
-    estimator : str
-        What learned.
     random_state : int
         The seed of the splits.
     situation : Situation, optional
@@ -479,7 +476,7 @@ def estimate_of_score(
         **fields,
         metric=info.name,
         score_range=info.range,
-        estimator=estimator,
+        estimator="",
         method=method.describe(),
         random_state=random_state,
         details={},

@@ -29,11 +29,9 @@ _READ_WITHOUT_COPY = ("u1", "f4", "f8", "i8")
 
 
 @njit(cache=True, nogil=True)
-def _count_rows(
-    X: Any, y: IntArray, lo: int, hi: int, ones: Any, plain: NDArray[np.uint8]
-) -> None:
-    for start in range(lo, hi, _TILE):
-        stop = min(start + _TILE, hi)
+def _count_rows(X: Any, y: IntArray, ones: Any, plain: NDArray[np.uint8]) -> None:
+    for start in range(0, X.shape[1], _TILE):
+        stop = min(start + _TILE, X.shape[1])
         for i in range(X.shape[0]):
             row, counts_of_class = X[i, start:stop], ones[y[i], start:stop]
             good = plain[start:stop]
@@ -44,10 +42,8 @@ def _count_rows(
 
 
 @njit(cache=True, nogil=True)
-def _count_columns(
-    X: Any, y: IntArray, lo: int, hi: int, ones: Any, plain: NDArray[np.uint8]
-) -> None:
-    for j in range(lo, hi):
+def _count_columns(X: Any, y: IntArray, ones: Any, plain: NDArray[np.uint8]) -> None:
+    for j in range(X.shape[1]):
         column = X[:, j]
         good = True
         for i in range(column.size):
@@ -116,7 +112,7 @@ def readable(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def count_ones(
-    X: NDArray[Any], y: IntArray, n_classes: int, n_threads: int = 1
+    X: NDArray[Any], y: IntArray, n_classes: int
 ) -> tuple[IntArray, NDArray[np.bool_]]:
     """Count the ones of every feature in every class.
 
@@ -128,8 +124,6 @@ def count_ones(
         Classes ``0..n_classes-1``.
     n_classes : int
         How many there are.
-    n_threads : int, default=1
-        Number of threads, which share the features.
 
     Returns
     -------
@@ -147,8 +141,5 @@ def count_ones(
     else:
         routine, view = _count_rows, np.ascontiguousarray(X)
     labels = np.ascontiguousarray(y, dtype=np.intp)
-    jobs = [
-        (view, labels, lo, hi, ones, plain) for lo, hi in spans(p, n_threads, _TILE)
-    ]
-    run(routine, jobs, n_threads)
+    routine(view, labels, ones, plain)
     return np.ascontiguousarray(ones.T, dtype=np.intp), plain.astype(bool)

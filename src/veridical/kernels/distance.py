@@ -147,6 +147,40 @@ def scale_samples(
     return Scaled(Z, sums, float(sizes.max(initial=0.0)))
 
 
+@njit(cache=True, nogil=True, fastmath=_FAST_SUMS, inline="always")
+def _add_minima(
+    a: QuickArray,
+    b: QuickArray,
+    c: QuickArray,
+    d: QuickArray,
+    y: QuickArray,
+    z: QuickArray,
+    minus_two: float,
+    out: FloatArray,
+    j: int,
+) -> None:
+    """Add ``-2 Σ min`` of four rows and of `y` and `z` to rows j and j + 1 of `out`."""
+    ay = by = cy = dy = minus_two - minus_two  # in the precision of the rows
+    az = bz = cz = dz = minus_two - minus_two
+    for t in range(z.size):
+        ay += minus_two * (a[t] if a[t] < y[t] else y[t])
+        by += minus_two * (b[t] if b[t] < y[t] else y[t])
+        cy += minus_two * (c[t] if c[t] < y[t] else y[t])
+        dy += minus_two * (d[t] if d[t] < y[t] else y[t])
+        az += minus_two * (a[t] if a[t] < z[t] else z[t])
+        bz += minus_two * (b[t] if b[t] < z[t] else z[t])
+        cz += minus_two * (c[t] if c[t] < z[t] else z[t])
+        dz += minus_two * (d[t] if d[t] < z[t] else z[t])
+    out[j, 0] += ay
+    out[j, 1] += by
+    out[j, 2] += cy
+    out[j, 3] += dy
+    out[j + 1, 0] += az
+    out[j + 1, 1] += bz
+    out[j + 1, 2] += cz
+    out[j + 1, 3] += dz
+
+
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def sum_pairs_by_tiles(
     Z: QuickArray,
@@ -175,7 +209,6 @@ def sum_pairs_by_tiles(
         The result.
     """
     m, p = rows.size, Z.shape[1]
-    zero = minus_two - minus_two  # in the precision of Z
     scaled = np.empty((m, TILE), dtype=Z.dtype)
     sums, sizes = np.zeros(m), np.zeros(m)
     total = np.zeros((-(-m // ROWS), m + 1, ROWS))  # there may be no second j
@@ -202,25 +235,7 @@ def sum_pairs_by_tiles(
             out = total[first // ROWS]
             for j in range(first + 1, m, 2):
                 y, z = scaled[j, :width], scaled[min(j + 1, m - 1), :width]
-                ay = by = cy = dy = zero
-                az = bz = cz = dz = zero
-                for t in range(z.size):
-                    ay += minus_two * (a[t] if a[t] < y[t] else y[t])
-                    by += minus_two * (b[t] if b[t] < y[t] else y[t])
-                    cy += minus_two * (c[t] if c[t] < y[t] else y[t])
-                    dy += minus_two * (d[t] if d[t] < y[t] else y[t])
-                    az += minus_two * (a[t] if a[t] < z[t] else z[t])
-                    bz += minus_two * (b[t] if b[t] < z[t] else z[t])
-                    cz += minus_two * (c[t] if c[t] < z[t] else z[t])
-                    dz += minus_two * (d[t] if d[t] < z[t] else z[t])
-                out[j, 0] += ay
-                out[j, 1] += by
-                out[j, 2] += cy
-                out[j, 3] += dy
-                out[j + 1, 0] += az
-                out[j + 1, 1] += bz
-                out[j + 1, 2] += cz
-                out[j + 1, 3] += dz
+                _add_minima(a, b, c, d, y, z, minus_two, out, j)
     for i in range(m):
         D[i, i] = 0.0
         for j in range(i + 1, m):
@@ -241,7 +256,6 @@ def _sum_pairs(
     D: QuickArray,
 ) -> None:
     m, p = Z.shape
-    zero = minus_two - minus_two  # in the precision of Z
     total = np.empty((m + 1, ROWS))  # one more row: there may be no second j
     for first in range(lo, hi, ROWS):
         total[first:] = 0.0
@@ -253,25 +267,7 @@ def _sum_pairs(
             d = Z[min(first + 3, m - 1), f:g]
             for j in range(first + 1, m, 2):
                 y, z = Z[j, f:g], Z[min(j + 1, m - 1), f:g]
-                ay = by = cy = dy = zero
-                az = bz = cz = dz = zero
-                for t in range(z.size):
-                    ay += minus_two * (a[t] if a[t] < y[t] else y[t])
-                    by += minus_two * (b[t] if b[t] < y[t] else y[t])
-                    cy += minus_two * (c[t] if c[t] < y[t] else y[t])
-                    dy += minus_two * (d[t] if d[t] < y[t] else y[t])
-                    az += minus_two * (a[t] if a[t] < z[t] else z[t])
-                    bz += minus_two * (b[t] if b[t] < z[t] else z[t])
-                    cz += minus_two * (c[t] if c[t] < z[t] else z[t])
-                    dz += minus_two * (d[t] if d[t] < z[t] else z[t])
-                total[j, 0] += ay
-                total[j, 1] += by
-                total[j, 2] += cy
-                total[j, 3] += dy
-                total[j + 1, 0] += az
-                total[j + 1, 1] += bz
-                total[j + 1, 2] += cz
-                total[j + 1, 3] += dz
+                _add_minima(a, b, c, d, y, z, minus_two, total, j)
         for i in range(first, min(first + ROWS, hi)):
             known, sums_i, out = base[rows[i]], total[:, i - first], D[i]
             out[i] = known[rows[i]]

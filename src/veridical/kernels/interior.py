@@ -67,7 +67,7 @@ _NO_PIVOT = 1e100
 # -- linear algebra ------------------------------------------------------------------
 
 
-def factor(gram: FloatArray, tolerance: float = RANK) -> tuple[FloatArray, Any]:
+def factor(gram: FloatArray) -> tuple[FloatArray, Any]:
     """Factor a positive semidefinite matrix: ``Z Zᵀ``, and the pivots of its rank.
 
     The rows of Z at the pivots are lower triangular.
@@ -76,7 +76,7 @@ def factor(gram: FloatArray, tolerance: float = RANK) -> tuple[FloatArray, Any]:
     top = float(np.diag(gram).max(initial=0.0))
     if top <= 0.0:
         return np.zeros((n, 0)), np.zeros(0, dtype=np.intp)
-    lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=n * tolerance * top)
+    lower, pivots, rank, _ = dpstrf(gram, lower=1, tol=n * RANK * top)
     Z = np.zeros((n, rank))
     Z[pivots - 1] = np.tril(lower[:, :rank])
     return Z, pivots[:rank] - 1

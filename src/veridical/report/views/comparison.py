@@ -1006,7 +1006,7 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
             p = pvalue(m["difference"]["pvalue"])
             verdict = f"{_verdict(s, m['difference']).text}, {p}, {verdict}"
         panels.append(_panel(m, picture, verdict))
-    unit = s["methods"][0]["pair_unit"]
+    unit = " or ".join(dict.fromkeys(m["pair_unit"] for m in s["methods"]))
     keynote = (
         f"Large mark: mean with its {_level(s)}. Small marks: one "
         f"{unit} each; a line joins both selectors on the same {unit} and has the "
