@@ -12,7 +12,7 @@ from tests.report.markup import Page
 from veridical import report
 from veridical.datasets import make_linear
 from veridical.evaluation import ClassResult, select, wilson
-from veridical.evaluation.records import Coverage
+from veridical.evaluation.records import Coverage, SelectedFeature
 from veridical.evaluation.stability import stability
 from veridical.report.view import Rows
 from veridical.report.views.selection import make_curves
@@ -132,3 +132,17 @@ def test_the_path_has_a_band_and_no_forced_zero():
     assert not path.from_zero
     page = report.page(record)
     assert page.count('class="vd-ribbon"') >= 1
+
+
+def test_a_choice_marks_features_that_folds_do_not_support():
+    found = KINDS["choice"]()
+    times = {"always": found.n_folds, "seldom": 1, "never": 0}
+    features = [SelectedFeature(0, name, 1.0, n) for name, n in times.items()]
+    record = replace(found, features=tuple(features))
+    supports = [one["support"] for one in report.to_json(record)["features"]]
+    assert supports == ["half", "weak", "none"]
+    listed = next(t for t in tables(record) if "on all samples" in t.caption)
+    assert [row.cells[-1].text for row in listed.rows] == ["", "weak", "in no fold"]
+    page = Page(report.page(record))
+    assert "Some listed features were selected in no fold." in page.text
+    assert "never in none." in page.text

@@ -44,7 +44,7 @@ class Groups(NamedTuple):
     inner: IntArray | None = None
 
 
-def read_groups(groups: Any, n_samples: int) -> Groups | None:
+def read_groups(groups: Any, n_samples: int, name: str = "groups") -> Groups | None:
     """Check groups, and number them.
 
     Parameters
@@ -54,6 +54,8 @@ def read_groups(groups: Any, n_samples: int) -> Groups | None:
         level, the outermost first.
     n_samples : int
         Number of samples.
+    name : str, default="groups"
+        What messages call them.
 
     Returns
     -------
@@ -71,18 +73,18 @@ def read_groups(groups: Any, n_samples: int) -> Groups | None:
     >>> found.codes.tolist(), found.names.tolist()
     ([0, 1, 0], ['b', 'a'])
     """
-    columns = _columns_of(groups, n_samples, "groups")
-    coded = [_number(column, "groups") for column in columns]
+    columns = _columns_of(groups, n_samples, name)
+    coded = [_number(column, name) for column in columns]
     codes, names = coded[0]
     if len(names) == 1:
         cure = (
             "give the patient, site or plate of every sample, or leave "
-            "groups out if samples are independent."
+            f"{name} out if samples are independent."
         )
         if len(coded) > 1:
             cure = "give the inner groups alone."
         raise InputError(
-            f"groups holds one group only, {show(names[0])}, so that no split can "
+            f"{name} holds one group only, {show(names[0])}, so that no split can "
             f"leave a group out; {cure}"
         )
     if len(names) == n_samples:
