@@ -128,6 +128,34 @@ def test_copies_of_continuous_rows_are_not_explained():
     assert not copies.explained
 
 
+def mostly_zero(n, p, seed, share=0.7):
+    """Draw amounts of which a share is zero, and classes."""
+    rng = np.random.default_rng(seed)
+    amounts = np.exp(rng.normal(size=(n, p)))
+    return np.where(rng.random((n, p)) < share, 0.0, amounts), np.arange(n) % 2
+
+
+@pytest.mark.parametrize("p", [3, 5, 8, 15])
+def test_rows_that_are_mostly_zero_are_alike_by_chance(p):
+    n_reported = 0
+    for seed in range(50):
+        copies = find_copies(read_table(*mostly_zero(40, p, seed)))
+        near = np.count_nonzero(~copies.exact)
+        n_reported += near > 0 or (copies.exact.any() and not copies.explained)
+    assert n_reported <= 2
+
+
+@pytest.mark.parametrize("container", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("factor", [1.0, 1.001])
+def test_copies_among_zeros_are_found(container, factor):
+    X, y = mostly_zero(40, 60, 0)
+    X[7] = factor * X[3]
+    copies = find_copies(read_table(container(X), y))
+    assert copies.pairs.tolist() == [[3, 7]]
+    assert copies.exact.tolist() == [factor == 1]
+    assert not copies.exact.any() or not copies.explained
+
+
 def test_tables_of_every_kind():
     X, y = samples(20, 4)
     assert len(find_copies(read_table(X[:3], y[:3])).pairs) == 0

@@ -11,7 +11,8 @@ Around a point of a D-dimensional distribution the volumes up to the neighbours 
 uniform order statistics, so the nearest of k is at r or nearer with probability
 ``1 − (1 − r^D)^(k − 1)``. A pair is a near-copy if r is small and the expected number
 of such pairs among n samples is below a limit. In few dimensions near pairs are common,
-and none is reported.
+and none is reported. Two rows that are equal in all but m features, at zero say, lie in
+m dimensions, if that is fewer.
 
 Rows of rounded values are equal by chance. If N(m) pairs of different rows differ by at
 most m steps (of the resolution of each feature) in every feature, and N(m) grows like
@@ -20,8 +21,10 @@ are expected in proportion [2]_; where a feature has few values, rather too many
 too few. This needs no independence of the features: where they are correlated, D is
 smaller than their number. For categorical features, where there are no steps, the
 expected number follows from the pairs that differ in one and in two features, and from
-independence within each class; the larger of the two counts. Where the values of a row
-are ranks, the smallest difference is a swap of two features, and swaps are counted.
+independence within each class; the larger of the two counts. Where one value of a
+feature repeats more often than all its others, zero say, pairs that differ in one and
+in two features count too. Where the values of a row are ranks, the smallest difference
+is a swap of two features, and swaps are counted.
 
 References
 ----------
@@ -37,7 +40,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, stats
+from scipy import sparse
+from scipy.special import gammainc
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
@@ -75,6 +79,9 @@ class Copies:
         Number of pairs of equal rows that the resolution of the features explains.
     n_equal : int
         Number of pairs of equal rows, every pair of a group of equal rows counted.
+    dispersion : float
+        Variance of that number over its mean: more than 1 where many rows are equal to
+        each other, because one more of them adds many pairs.
     """
 
     pairs: IntArray
@@ -82,11 +89,16 @@ class Copies:
     nearness: FloatArray
     expected: float
     n_equal: int
+    dispersion: float
 
     @property
     def explained(self) -> bool:
         """Whether chance explains the number of equal rows."""
-        return bool(stats.poisson.sf(self.n_equal - 1, 2 * self.expected) > EXPLAINED)
+        if not self.n_equal:
+            return True
+        # A Poisson distribution, of a number that need not be whole.
+        number, mean = np.array([self.n_equal, 2 * self.expected]) / self.dispersion
+        return bool(gammainc(number, mean) > EXPLAINED)
 
 
 def find_copies(data: Table) -> Copies:
@@ -96,12 +108,14 @@ def find_copies(data: Table) -> Copies:
     known = {tuple(pair) for pair in exact.tolist()}
     new = np.array([tuple(pair) not in known for pair in near.tolist()], dtype=bool)
     near, nearness = near[new], nearness[new]
+    n_equal, dispersion = _count_equal(exact)
     return Copies(
         pairs=np.concatenate([exact, near]),
         exact=np.repeat([True, False], [len(exact), len(near)]),
         nearness=np.concatenate([np.zeros(len(exact)), nearness]),
         expected=expected_copies(data) if len(exact) else 0.0,
-        n_equal=_count_equal(exact),
+        n_equal=n_equal,
+        dispersion=dispersion,
     )
 
 
@@ -154,11 +168,22 @@ def near_pairs(data: Table) -> tuple[IntArray, FloatArray]:
     nearness = distance / np.minimum(to_kth[:, None], to_kth[None, :]).clip(1e-300)
     i, j = np.nonzero(np.triu((nearness <= NEAR) & (distance > 0), 1))
     found = nearness[i, j]
-    by_chance = n / 2 * -np.expm1((k - 1) * np.log1p(-(found**dimension)))
+    power = np.minimum(dimension, _count_differences(data, i, j))
+    by_chance = n / 2 * -np.expm1((k - 1) * np.log1p(-(found**power)))
     rare = by_chance <= MOST_BY_CHANCE
     order = np.argsort(found[rare], kind="stable")
     pairs = np.column_stack([i[rare], j[rare]])[order].astype(np.intp)
     return pairs, found[rare][order]
+
+
+def _count_differences(data: Table, i: IntArray, j: IntArray) -> IntArray:
+    """Count the features in which rows differ, for pairs of rows."""
+    if sparse.issparse(data.values):
+        rows = sparse.csr_array(data.values)
+        return np.asarray((rows[i] != rows[j]).sum(axis=1)).ravel()
+    a, b = data.values[i], data.values[j]
+    differ: IntArray = np.count_nonzero((a != b) & ~(np.isnan(a) & np.isnan(b)), axis=1)
+    return differ
 
 
 def sample_distances(data: Table, numeric: IntArray) -> FloatArray:
@@ -196,10 +221,16 @@ def distances_from(products: FloatArray) -> FloatArray:
     return distance
 
 
-def _count_equal(pairs: IntArray) -> int:
-    """Count all pairs of equal rows from the pairs with the first of each group."""
+def _count_equal(pairs: IntArray) -> tuple[int, float]:
+    """Count all pairs of equal rows from the pairs with the first of each group.
+
+    The variance of the number over its mean is 1 plus the number of pairs that share a
+    row with another, over the number of pairs.
+    """
     _, more = np.unique(pairs[:, 0], return_counts=True)
-    return int((more * (more + 1) // 2).sum())
+    n_equal = int((more * (more + 1) // 2).sum())
+    sharing = int((more * (more + 1) * (more - 1)).sum())
+    return n_equal, 1 + sharing / max(n_equal, 1)
 
 
 def expected_copies(data: Table) -> float:
@@ -216,6 +247,8 @@ def expected_copies(data: Table) -> float:
     expected = _from_steps(values)
     if _are_ranks(values):  # two rows cannot differ in one feature alone
         expected = max(expected, _from_mismatches(values, 2))
+    if _have_atoms(values):
+        expected = max(expected, _from_mismatches(values))
     return share * expected
 
 
@@ -245,6 +278,15 @@ def _from_steps(values: FloatArray) -> float:
         else:
             high = middle
     return float(min(one / np.expm1(low * np.log(3)), one))
+
+
+def _have_atoms(values: FloatArray) -> bool:
+    """Return whether a feature repeats one value more often than all its others."""
+    for feature in values.T:
+        repeats = np.unique(feature, return_counts=True)[1] - 1
+        if 2 * repeats.max() > repeats.sum():
+            return True
+    return False
 
 
 def _are_ranks(values: FloatArray) -> bool:
