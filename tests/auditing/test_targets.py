@@ -10,6 +10,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeRegressor
 from tests.selection.problems import survival
 
 from veridical._core.reading import read_table
@@ -214,6 +215,20 @@ def test_a_mistake_is_found_whatever_the_target(kind, code):
     said = one.title + one.evidence + one.cure
     assert "class" not in said
     assert "accuracy" not in said
+
+
+def test_a_memoriser_of_numbers_is_told_of_no_plus():
+    X, y = _honest("numbers", 0)
+    tree = DecisionTreeRegressor(random_state=0)
+    (one,) = audit(tree, X, y, checks="VD006", **{**FEW, "cv": "boot632"}).findings
+    assert one.cure == "Use CrossValidation(10)."
+    assert one.details["outside"] < one.details["estimate"] < 1
+
+
+def test_no_rate_of_accuracies_is_told_of_another_score():
+    X, y = _honest("numbers", 0)
+    (one,) = audit("ridge", X, y, checks="VD010", test="paired-t", **FEW).findings
+    assert "measured_size" not in one.details
 
 
 @KINDS

@@ -22,6 +22,7 @@ from veridical.comparison.records import MeasuredSize
 from veridical.comparison.sizes import measured_size
 from veridical.criteria.survival import concordances
 from veridical.evaluation import Bootstrap632, CrossValidation, estimate
+from veridical.evaluation.structured import is_structured
 from veridical.kernels.trainsets import TrainSets
 
 #: Samples in a test fold; with fewer its accuracy has too few possible values.
@@ -114,6 +115,7 @@ def memoriser_in_632(e: AuditEvidence) -> Finding | None:
         f"{e.measure.write(found.value)}; on samples outside the bootstrap samples the "
         f"estimator reaches {e.measure.write(outside)}.",
         {"estimate": found.value, "outside": outside},
+        cure=None if e.of_classes else "Use CrossValidation(10).",
     )
 
 
@@ -202,6 +204,8 @@ def _measured_size(e: AuditEvidence) -> MeasuredSize | None:
     """Look up how often the paired t-test rejects in a design like this one."""
     if not isinstance(e.method, CrossValidation):
         return None
+    if is_structured(e.scoring, e.procedure.table):
+        return None  # it was measured for the accuracy of samples
     situation = e.procedure.situation(e.accuracy["in"].value)
     shape = (e.method.n_repeats, e.method.n_folds)
     return measured_size("paired-t", "in", shape, situation, alpha=e.alpha)
