@@ -108,6 +108,13 @@ def designs() -> list[Design]:
         for folds in (5, 10):
             found.append(Design("r2", n, 10, 8, n_folds=folds))
             found.append(Design("concordance", n, 10, 8, censored=0.5, n_folds=folds))
+    for n, m in ((200, 5), (800, 20), (6000, 150)):  # few features, many visits
+        for folds in (5, 10):
+            found.append(Design("r2", n, 20, 10, group_size=m, n_folds=folds))
+    for n, m in ((200, 5), (600, 10)):
+        for folds in (5, 10):
+            one = Design("concordance", n, 20, 10, 0.5, math.inf, 0.4, m, folds)
+            found.append(one)
     return found
 
 
