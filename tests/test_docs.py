@@ -138,7 +138,7 @@ def test_the_table_of_selectors_has_a_row_for_each():
         assert f"| `{name}` |" in row
     assert rows[list(SELECTORS).index("relieff")] == (
         "| [ReliefF](relieff.md) | `relieff` | features that matter only together | "
-        "n² p | yes | yes | – | whole numbers | classes, numbers, survival |"
+        "n² p | yes | yes | yes | whole numbers | classes, numbers, survival |"
     )
 
 
