@@ -36,6 +36,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from typing import Any, Literal, NamedTuple
 
@@ -649,28 +650,15 @@ def _ranks(values: FloatArray, w: FloatArray | None) -> FloatArray:
 # -- scores of survival, whose outcomes hold the weights -------------------------------
 
 
-def _harrell(
-    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
+def _score_survival(
+    compute: Callable[[Observed, FloatArray], float],
+    y: Observed,
+    predicted: FloatArray,
+    n_classes: int,
+    k: int,
+    w: FloatArray | None,
 ) -> float:
-    return harrell(y, risk)
-
-
-def _uno(
-    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
-) -> float:
-    return uno(y, risk)
-
-
-def _time_dependent_auc(
-    y: Observed, risk: FloatArray, n_classes: int, k: int, w: FloatArray | None
-) -> float:
-    return time_dependent_auc(y, risk)
-
-
-def _integrated_brier(
-    y: Observed, S: FloatArray, n_classes: int, k: int, w: FloatArray | None
-) -> float:
-    return integrated_brier(y, S)
+    return compute(y, predicted)
 
 
 # -- the table of scores ---------------------------------------------------------------
@@ -1120,20 +1108,21 @@ _OWN: tuple[Score, ...] = (
         guess=_guess_no_relation, **_NUMBERS,
     ),
     Score(
-        "concordance", "concordance (Harrell)", compute=_harrell,
-        guess=_guess_no_order, **_SURVIVAL,
+        "concordance", "concordance (Harrell)", guess=_guess_no_order,
+        compute=partial(_score_survival, harrell), **_SURVIVAL,
     ),
     Score(
-        "concordance_uno", "concordance (Uno)", compute=_uno, guess=_guess_no_order,
-        **_SURVIVAL,
+        "concordance_uno", "concordance (Uno)", guess=_guess_no_order,
+        compute=partial(_score_survival, uno), **_SURVIVAL,
     ),
     Score(
         "time_dependent_auc", "time-dependent area under the ROC curve",
-        compute=_time_dependent_auc, guess=_guess_no_order, **_SURVIVAL,
+        compute=partial(_score_survival, time_dependent_auc), guess=_guess_no_order,
+        **_SURVIVAL,
     ),
     Score(
         "integrated_brier_score", "integrated Brier score", "survival", high=math.inf,
-        greater_is_better=False, compute=_integrated_brier,
+        greater_is_better=False, compute=partial(_score_survival, integrated_brier),
         guess=_guess_without_features, **_SURVIVAL,
     ),
 )  # fmt: skip
