@@ -39,8 +39,8 @@ def too_much(expanded: int, packed: int) -> bool:
     return expanded > MOST_BYTES and expanded > MOST_RATIO * packed
 
 
-def read_all(file: BinaryIO, name: str) -> bytes:
-    """Read the rest of a file or a pipe into memory.
+def read_all(file: BinaryIO, name: str, head: bytes = b"") -> bytes:
+    """Read the rest of a file or a pipe into memory, behind what was read of it.
 
     Raises
     ------
@@ -48,10 +48,10 @@ def read_all(file: BinaryIO, name: str) -> bytes:
         If it holds more than the memory of this computer.
     """
     room = memory()
-    parts, size = [], os.fstat(file.fileno()).st_size
+    parts, size = [head], os.fstat(file.fileno()).st_size
     if size <= room:
-        size = 0
-        while size <= room and (part := file.read(_STEP)):
+        step, size = max(_STEP, size), 0  # of a pipe the size is not known
+        while size <= room and (part := file.read(step)):
             parts.append(part)
             size += len(part)
     if size > room:

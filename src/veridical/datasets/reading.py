@@ -193,7 +193,7 @@ def read(
             if head.startswith(binary.magic):
                 _refuse_header(header, binary.name, name)
                 return binary.read(path, target, name)
-        content, packed = unpack(head + read_all(file, name), name)
+        content, packed = unpack(read_all(file, name, head), name)
     refuse_unsupported(content[:128], name)
     expected = _by_suffix(path)
     if isinstance(expected, _Binary):
@@ -202,7 +202,7 @@ def read(
             "rename it if it is a CSV file."
         )
     content = _as_utf8(content, name)
-    if not content.strip():
+    if not content or content.isspace():
         raise InputError(
             f"{name} is empty{' when unpacked' if packed else ''}; it must have a "
             "header and rows."
@@ -344,6 +344,8 @@ def _as_utf8(content: bytes, name: str) -> bytes:
         raise InputError(
             f"{name} is not a text file, nor any kind that can be read here ({kinds})."
         )
+    elif content.isascii():
+        return content
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
