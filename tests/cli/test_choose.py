@@ -103,6 +103,7 @@ def test_a_search_that_is_stopped_goes_on_from_its_store(
         assert answer["is_partial"]
         assert len(answer["candidates"]) < answer["n_planned"] == 3 * 2 + 2
         assert "partial answer" in answer["words"]["headline"]
+        assert "Ctrl-C again stops at once" in done.stderr
     else:
         assert done.stdout == ""
     stored = json.loads(run("study", "verify", kept, "--json").stdout)
@@ -125,7 +126,8 @@ def test_a_search_that_is_stopped_goes_on_from_its_store(
         (("--correction", "none"), "There is no --correction 'none'"),
         (("--features", "5,x"), "--features x is neither a number"),
         (("--checklist", "consort"), "There is no --checklist 'consort'"),
-        (("--drop-hopeless", "3"), "drop=3.0 must be a probability"),
+        (("--drop-hopeless", "3"), "--drop-hopeless 3.0 must be a probability"),
+        (("--cv", "resubstitution"), "say nothing about new samples"),
         (("--features", "1000"), "sizes=1000 is not possible"),
     ],
 )

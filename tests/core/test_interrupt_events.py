@@ -41,6 +41,15 @@ def test_the_first_signal_sets_the_event_and_the_second_acts_as_before(
     assert received == [number] * 2
 
 
+def test_the_first_signal_writes_the_message_of_the_outermost_block(received, capfd):
+    with interrupt_event("Stopping."), interrupt_event("Stopping inside."):
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    with interrupt_event():
+        signal.raise_signal(signal.SIGINT)
+    assert capfd.readouterr().err == "Stopping.\n"
+
+
 def test_one_signal_sets_the_events_of_all_blocks(received):
     with interrupt_event() as outer:
         with interrupt_event() as inner:

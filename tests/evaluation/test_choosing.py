@@ -10,14 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
-from scipy import stats
+from scipy import sparse, stats
 from sklearn import metrics
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from tests.oracles import choosing as oracle
 
 from veridical import choose, select
@@ -524,6 +524,37 @@ def test_a_grid_joins_with_every_combination():
         choose(X, y, **{**common, "estimators": [(model, {"gamma": [1]})]})
 
 
+def test_the_grid_of_a_name_has_the_parameters_of_its_estimator():
+    X, y = signal()
+    common = {**SMALL, "selectors": AnovaF(), "baselines": False}
+    found = choose(X, y, **{**common, "estimators": [("svm", {"C": [1e-6, 1]})]})
+    names = set(found.candidates.estimator)
+    assert names == {"linear SVM (C=1e-06)", "linear SVM (C=1)"}
+    assert found.candidates.groupby("estimator").score.max().nunique() == 2
+    for grid, said in (
+        ({"D": [1]}, r"no parameter 'D'; .*, 'C', "),
+        ({"C": []}, "The grid of linear SVM: .* non-empty"),
+        ({"C": 1.0}, "The grid of linear SVM: "),
+    ):
+        with pytest.raises(InputError, match=said):
+            choose(X, y, **{**common, "estimators": [("svm", grid)]})
+    found = choose(X, y, **{**common, "estimators": [("svm", {})]})
+    assert set(found.candidates.estimator) == {"linear SVM"}
+
+
+@pytest.mark.parametrize("estimator", ["svm", "nb", "1nn", "c45", LogisticRegression()])
+def test_sparse_data(estimator):
+    X, y = signal()
+    X[np.abs(X) < 0.5] = 0.0
+    options = {**SMALL, "estimators": [estimator]}
+    dense = choose(X, y, **options)
+    found = choose(sparse.csr_matrix(X), y, **options)
+    assert found.candidates.score.tolist() == dense.candidates.score.tolist()
+    predicted = found.estimator_.predict(sparse.csr_matrix(X))
+    assert (predicted == dense.estimator_.predict(X)).all()
+    assert (predicted == found.estimator_.predict(X)).all()
+
+
 def test_an_estimator_that_refuses_all_columns_has_no_baseline():
     class Small(GaussianNB):
         def fit(self, X, y, sample_weight=None):
@@ -621,6 +652,18 @@ def test_a_store_is_read_and_completed(tmp_path):
     pd.testing.assert_frame_equal(last.candidates, again.candidates)
 
 
+def test_a_store_does_not_take_one_lambda_for_another(tmp_path):
+    X, y = signal()
+    found = []
+    for change in (lambda X: X, lambda X: np.sin(1e3 * X)):
+        model = make_pipeline(FunctionTransformer(change), GaussianNB())
+        options = {**SMALL, "estimators": [model], "baselines": False}
+        kept = choose(X, y, **options, store=tmp_path / "search.sqlite")
+        assert kept.naive_score == choose(X, y, **options).naive_score
+        found.append(kept.naive_score)
+    assert found[0] > found[1]
+
+
 class Counting(GaussianNB):
     """Counts the fits of all its objects."""
 
@@ -669,6 +712,8 @@ def test_stand_ins_are_found_and_measured():
         ({"estimators": []}, "estimators is empty"),
         ({"correction": "none"}, "must be 'auto', 'bbc' or 'nested'"),
         ({"cv": "subsampling5"}, "tested equally often"),
+        ({"cv": "resubstitution"}, "say nothing about new samples"),
+        ({"cv": [(range(30), range(20)), (range(30), range(20, 40))]}, "trained on"),
         ({"correction": "bbc", "inner_cv": 3}, "inner_cv is for"),
         ({"scoring": lambda model, X, y: 1.0}, "needs the fitted models"),
         ({"n_bootstrap": 1}, "n_bootstrap=1"),

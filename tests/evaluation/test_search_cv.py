@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.exceptions import DataConversionWarning
 from sklearn.linear_model import Ridge
+from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 
 from veridical import choose
 from veridical._core.errors import InputError
+from veridical._core.scoring import ACCURACY
 from veridical.evaluation import SelectionSearchCV
 from veridical.evaluation.checklists import CHECKLISTS
 from veridical.evaluation.choice_coverage import (
@@ -106,6 +111,11 @@ def test_survival_times():
     assert found.scoring.name == "concordance"
     assert 0.6 < found.score < 0.95
     assert found.conclusion.belief == "yes"
+    assert set(found.candidates.estimator) == {
+        "ridge Cox model",
+        "ridge Cox model (alpha=1)",
+        "ridge Cox model (alpha=100)",
+    }
 
 
 # -- checklists ------------------------------------------------------------------------
@@ -124,6 +134,16 @@ def test_checklists_hold_what_the_record_knows(name, n_items):
     assert set(CHECKLISTS) == {"tripod+ai", "reforms"}
     with pytest.raises(InputError, match="no checklist 'tripod'"):
         found.checklist("tripod")
+
+
+def test_checklists_say_whether_samples_were_weighted():
+    X, y = problem()
+    for more, said in (
+        ({}, "no samples were added, removed or weighted"),
+        ({"sample_weight": np.resize([1, 2], len(y))}, "removed, but they were weig"),
+    ):
+        filled = choose(X, y, **QUICK, **more).checklist().set_index("item")
+        assert said in filled.evidence["13"]
 
 
 def test_the_pipeline_is_saved_by_skops(tmp_path):
@@ -162,8 +182,90 @@ def test_measured_designs_are_found_by_size_and_target():
     assert near[0].n_samples == 100
     found = coverage_of_choice(near, "nested")
     assert 0.8 < found.low <= found.high <= 1
-    assert "points on average" in say_bias(near, "bbc")
+    assert "200 to 300 features" in found.conditions
     assert nearest_designs("classes", "roc_auc", 100, 60, grouped=False) == ()
     assert not nearest_designs("classes", "accuracy", 10**6, 60, grouped=False)
     assert coverage_of_choice((), "bbc") is None
-    assert say_bias((), "bbc") == ""
+    assert say_bias((), "bbc", ACCURACY) == ""
+
+
+def test_biases_are_written_on_the_scale_of_the_score():
+    near = nearest_designs("classes", "accuracy", 40, 60, grouped=False)
+    few = [
+        one._replace(bbc_bias=b, n_sets=n)
+        for one, b, n in zip(near, (0.05, -0.01), (10, 30), strict=False)
+    ]
+    said = say_bias(few, "bbc", ACCURACY)
+    assert "by +0.5 points on average (−1.0 to +5.0 points in single designs)" in said
+    assert "designs nearest" in said
+    many = [one._replace(bbc_bias=0.05) for one in few]
+    assert "Nested cross-validation is less" in say_bias(many, "bbc", ACCURACY)
+    number = replace(ACCURACY, name="r2", percent=False)
+    said = say_bias(few[:1], "bbc", number)
+    assert "design nearest" in said
+    assert "by +0.050, and" in said
+    assert "average" not in said
+
+
+@pytest.mark.parametrize(
+    ("cv", "measured"), [(5, True), (10, True), (3, False), ("loo", False)]
+)
+def test_other_folds_than_measured_have_no_measured_coverage(cv, measured):
+    found = choose(*problem(), **{**QUICK, "cv": cv}, correction="bbc")
+    assert (found.coverage is not None) == measured
+    assert any("measured design" in note for note in found.notes) == measured
+
+
+def test_a_target_with_one_column_is_read_with_a_warning():
+    X, y = problem()
+    search = SelectionSearchCV(sizes=[1], cv=3, n_bootstrap=20, random_state=0)
+    with pytest.warns(DataConversionWarning):
+        search.fit(X, y[:, np.newaxis])
+    assert search.predict(X).shape == (len(y),)
+
+
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        *("accuracy", "roc_auc", "balanced_accuracy", "neg_log_loss"),
+        *("matthews_corrcoef", "f1_macro", "neg_brier_score"),
+    ],
+)
+def test_new_samples_are_scored_as_by_scikit_learn(scoring):
+    X, y = problem(80)
+    y = (y == "yes").astype(int)  # some scorers of scikit-learn need 0 and 1
+    search = SelectionSearchCV(**QUICK, scoring=scoring).fit(X[:48], y[:48])
+    there = get_scorer(scoring)(search.best_estimator_, X[48:], y[48:])
+    assert search.score(X[48:], y[48:]) == pytest.approx(there, abs=1e-12)
+    whole = cross_val_score(search, X, y, cv=2)
+    assert whole.tolist() == pytest.approx(
+        cross_val_score(search, X, y, cv=2, scoring=scoring).tolist()
+    )
+
+
+def test_new_samples_have_scores_of_ours():
+    X, y = problem(80)
+    search = SelectionSearchCV(**QUICK, scoring="sensitivity").fit(X[:48], y[:48])
+    found = search.predict(X[48:])[y[48:] == "yes"]
+    assert search.score(X[48:], y[48:]) == np.mean(found == "yes")
+    with pytest.raises(InputError, match="classes that the search was not fitted on"):
+        search.score(X[:2], np.array(["yes", "maybe"]))
+
+
+def test_new_numbers_and_survival_times_are_scored():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 4))
+    number = X[:, 0] + rng.normal(size=90)
+    options = {"sizes": [1, 2], "cv": 3, "random_state": 0, "n_bootstrap": 20}
+    search = SelectionSearchCV("correlation", scoring="mae", **options)
+    search.fit(X[:60], number[:60])
+    error = np.abs(search.predict(X[60:]) - number[60:]).mean()
+    assert search.score(X[60:], number[60:]) == pytest.approx(-error)
+    y = np.empty(90, dtype=[("event", bool), ("time", float)])
+    y["time"] = rng.exponential(np.exp(-1.5 * X[:, 0]))
+    y["event"] = rng.random(90) < 0.8
+    for scoring, low, high in (("concordance_uno", 0.6, 1.0), ("ibs", -0.25, 0.0)):
+        search = SelectionSearchCV(
+            "cox-score", estimators=["cox"], scoring=scoring, **options
+        )
+        assert low < search.fit(X[:60], y[:60]).score(X[60:], y[60:]) < high

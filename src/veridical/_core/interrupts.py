@@ -63,6 +63,7 @@ class _InterruptHandler:
         self.working = False
         self.interrupted = False
         self.events: list[threading.Event] = []
+        self.first_message = ""
         self.before: dict[signal.Signals, Any] = {}
 
     def install(self, *numbers: signal.Signals) -> None:
@@ -77,10 +78,11 @@ class _InterruptHandler:
         for number, handler in self.before.items():
             signal.signal(number, handler)
 
-    def add(self, event: threading.Event) -> None:
+    def add(self, event: threading.Event, message: str) -> None:
         """Set an event at the first signal; at once if there was one already."""
         if not self.events:
             self.install(signal.SIGINT, signal.SIGTERM)
+            self.first_message = message
         elif self.events[0].is_set():
             event.set()
         self.events.append(event)
@@ -98,6 +100,8 @@ class _InterruptHandler:
             for event in self.events:
                 event.set()
             self.restore()
+            if self.first_message:
+                _write(self.first_message)
             return
         if self.interrupted or not self.working or _may_lose_exception(frame):
             self.exit_now(flush=True)
@@ -113,11 +117,15 @@ class _InterruptHandler:
 
     def exit_now(self, *, flush: bool) -> NoReturn:
         """Write the message and end the process at once."""
-        # Below Python's streams, which may be in use.
-        with contextlib.suppress(OSError):
-            before = os.linesep if os.isatty(2) else ""  # there may be a bar
-            os.write(2, f"{before}{self.message}{os.linesep}".encode())
+        _write(self.message)
         end(flush=flush)
+
+
+def _write(message: str) -> None:
+    """Write to standard error, below Python's streams, which may be in use."""
+    with contextlib.suppress(OSError):
+        before = os.linesep if os.isatty(2) else ""  # there may be a bar
+        os.write(2, f"{before}{message}{os.linesep}".encode())
 
 
 _handler = _InterruptHandler()
@@ -182,17 +190,22 @@ def message_of_stop() -> str:
 
 
 @contextlib.contextmanager
-def interrupt_event() -> Iterator[threading.Event]:
+def interrupt_event(message: str = "") -> Iterator[threading.Event]:
     """Turn the first SIGINT or SIGTERM into an event; a second one acts as before.
 
     Blocks may be inside each other: the first signal sets the events of all of them.
     Outside the main thread signals are not handled.
+
+    Parameters
+    ----------
+    message : str, default=""
+        Written to standard error at the first signal; that of the outermost block.
     """
     event = threading.Event()
     if threading.current_thread() is not threading.main_thread():
         yield event
         return
-    _handler.add(event)
+    _handler.add(event, message)
     try:
         yield event
     finally:

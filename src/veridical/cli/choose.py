@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from veridical.evaluation.choices import Choice
 
 CV = "10"
+METHODS = tuple(
+    one for one in names.METHODS if not one.startswith(("sub", "boot", "resub"))
+)
 CHOICE_CORRECTIONS = ("auto", "bbc", "nested")
 CHECKLISTS = ("tripod+ai", "reforms")
 # The source without DATA, and its number of samples.
@@ -101,7 +104,14 @@ def choose(
             autocompletion=names.completer(names.ESTIMATORS),
         ),
     ] = None,
-    cv: Annotated[str, options.cv_option("How to split")] = CV,
+    cv: Annotated[
+        str,
+        options.cv_option(
+            "How to split; models must not be tested on samples that they learned "
+            "from, and every sample equally often",
+            methods=METHODS,
+        ),
+    ] = CV,
     correction: Annotated[
         str,
         options.method_option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -262,10 +262,12 @@ def estimator_option(of_classes: str = "svm") -> Any:
     return method_option("NAME", help=about, autocompletion=known)
 
 
-def cv_option(help: str, default: str | None = None) -> Any:
-    """Make ``--cv`` where it takes any method; `default` is a text for the help."""
-    about = f"{help}: {', '.join(names.METHODS)}; other numbers too.{default or ''}"
-    known = names.completer(names.METHODS)
+def cv_option(
+    help: str, default: str | None = None, methods: Sequence[str] = names.METHODS
+) -> Any:
+    """Make ``--cv`` with some methods; `default` is a text for the help."""
+    about = f"{help}: {', '.join(methods)}; other numbers too.{default or ''}"
+    known = names.completer(methods)
     return method_option(
         "CV", help=about, autocompletion=known, show_default=default is None
     )

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
@@ -22,6 +23,7 @@ from veridical._core.validation import count_features
 from veridical.evaluation.arguments import name_of, read_estimator, read_selector
 from veridical.evaluation.engine import Procedure, set_size
 from veridical.learning import make_estimator
+from veridical.learning.many import PredictMany, as_dense
 from veridical.selection import SELECTORS
 
 #: What the candidates without selection, and without features, are called.
@@ -37,11 +39,11 @@ _SELECTORS = (
 _N_SELECTORS = 3
 #: Cost above which a selector is not tried by default: n**power * p.
 _LARGEST_COST = 4e9
-#: Estimators by default.
-_ESTIMATORS: dict[Kind, tuple[str, ...]] = {
+#: Estimators by default: names, or pairs of a name and a parameter grid.
+_ESTIMATORS: dict[Kind, tuple[Any, ...]] = {
     "classes": ("svm", "nb", "logistic"),
     "numbers": ("ridge", "knn", "tree"),
-    "survival": ("cox",),
+    "survival": ("cox", ("cox", {"alpha": [1, 100]})),
 }
 #: The estimators that ignore the features; for survival, no order at all is known to
 #: have concordance 0.5.
@@ -139,14 +141,19 @@ class Candidates:
         """Make the pipeline of a candidate, not fitted."""
         selector, estimator = self.owners[place.procedure]
         learner = clone(self.procedures[place.procedure].estimator)
+        steps: list[tuple[str, Any]] = [("estimator", learner)]
+        if table.is_sparse and isinstance(learner, PredictMany):
+            steps.insert(
+                0, ("dense", FunctionTransformer(as_dense, accept_sparse=True))
+            )
         if selector is None or estimator is None:
-            return Pipeline([("estimator", learner)])
+            return Pipeline(steps)
         procedure = self.procedures[place.procedure]
         size = procedure.sizes[place.size] if procedure.sizes else None
         chosen = set_size(clone(procedure.selector, safe=False), size)
         if hasattr(table.source, "columns") and hasattr(chosen, "set_output"):
             chosen.set_output(transform="pandas")  # categories stay categories
-        return Pipeline([("selector", chosen), ("estimator", learner)])
+        return Pipeline([("selector", chosen), *steps])
 
 
 def read_candidates(
@@ -266,7 +273,9 @@ def _read_estimators(
     given: Any, kind: Kind, scores: Sequence[Score], root: int
 ) -> tuple[NamedPart, ...]:
     if isinstance(given, str) and given == "auto":
-        given = [name for name in _ESTIMATORS[kind] if _answers(name, scores)]
+        given = [
+            one for one in _ESTIMATORS[kind] if _answers(_estimator_of(one), scores)
+        ]
     return tuple(
         NamedPart(name, seeded(made, root)) for name, made in _name_learners(given)
     )
@@ -333,17 +342,27 @@ def _expand(given: Any) -> list[tuple[str, Any]]:
     if grid is None:
         return [("", estimator)]
     made = read_estimator(estimator)
-    known = made.get_params()
+    known, inside = made.get_params(), "estimator__"
+    # The parameters of a named estimator may be those of the one that it holds.
+    places = {name.removeprefix(inside): name for name in known} | dict(
+        zip(known, known, strict=True)
+    )
     found = []
-    for values in ParameterGrid(grid):
-        absent = [name for name in values if name not in known]
+    try:
+        combinations = list(ParameterGrid(grid))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"The grid of {name_of(made)}: {error}") from error
+    for values in combinations:
+        absent = [name for name in values if name not in places]
         if absent:
+            own = {name.removeprefix(inside): None for name in known}
             raise InputError(
                 f"{name_of(made)} has no parameter {absent[0]!r}; its parameters are "
-                f"{listed(known)}."
+                f"{listed(own)}."
             )
         words = ", ".join(f"{name}={value}" for name, value in values.items())
-        found.append((f" ({words})", clone(made).set_params(**values)))
+        chosen = {places[name]: value for name, value in values.items()}
+        found.append((f" ({words})" * bool(values), clone(made).set_params(**chosen)))
     return found
 
 

@@ -115,9 +115,12 @@ def _imbalance(record: Choice) -> str:
     if not classes:
         return "The target has no classes."
     share = max(classes.values()) / sum(classes.values())
+    done = "added, removed or weighted"
+    if "largest sample weight" in record.settings:
+        done = "added or removed, but they were weighted"
     return (
         f"The largest class holds {percent(share)} of the samples; no samples were "
-        "added, removed or weighted."
+        f"{done}."
     )
 
 

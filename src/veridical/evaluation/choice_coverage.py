@@ -14,6 +14,10 @@ from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
 
+import numpy as np
+
+from veridical._core.numbers import count
+from veridical._core.scoring import ScoreInfo
 from veridical.evaluation.records import Coverage
 
 #: Designs that are looked up for one answer.
@@ -85,6 +89,11 @@ def nearest_designs(
     return sorted(near, key=distance)[:_NEAREST]
 
 
+def _span(values: Sequence[int]) -> str:
+    low, high = min(values), max(values)
+    return f"{low} to {high}" if low < high else str(low)
+
+
 def coverage_of_choice(
     designs: Sequence[MeasuredChoice], correction: str
 ) -> Coverage | None:
@@ -95,32 +104,50 @@ def coverage_of_choice(
         (one.nested_covered if correction == "nested" else one.bbc_covered) / one.n_sets
         for one in designs
     ]
-    rows = sorted({one.n_samples for one in designs})
-    span = f"{rows[0]} to {rows[-1]}" if len(rows) > 1 else str(rows[0])
     conditions = (
-        f"{len(designs)} designs with {span} samples, {sum(o.n_sets for o in designs)} "
-        "data sets in all"
+        f"{count(len(designs), 'design')} with "
+        f"{_span([one.n_samples for one in designs])} samples and "
+        f"{_span([one.n_features for one in designs])} features, "
+        f"ten folds, {sum(one.n_sets for one in designs)} data sets in all"
     )
     return Coverage(min(shares), max(shares), conditions)
 
 
-def say_bias(designs: Sequence[MeasuredChoice], correction: str) -> str:
+def say_bias(
+    designs: Sequence[MeasuredChoice], correction: str, info: ScoreInfo
+) -> str:
     """Say how far corrected scores were off in some designs; "" without designs."""
     if not designs:
         return ""
-    biases = [
-        one.nested_bias if correction == "nested" else one.bbc_bias for one in designs
-    ]
-    mean = sum(
-        bias * one.n_sets for bias, one in zip(biases, designs, strict=True)
-    ) / sum(one.n_sets for one in designs)
-    naive = max(one.naive_bias for one in designs)
+    corrected, mean = _say_biases(
+        designs,
+        [
+            one.nested_bias if correction == "nested" else one.bbc_bias
+            for one in designs
+        ],
+        info,
+    )
+    naive, _ = _say_biases(designs, [one.naive_bias for one in designs], info)
+    where = (
+        "designs nearest to this one" if len(designs) > 1 else "design nearest to it"
+    )
     said = (
-        "In the measured designs nearest to this one, scores corrected in this way "
-        f"differed from the true score by {100 * mean:+.1f} points on average (between "
-        f"{100 * min(biases):+.1f} and {100 * max(biases):+.1f} in single designs), "
-        f"and scores without the correction by up to {100 * naive:+.1f} points."
+        f"In the measured {where}, scores corrected in this way differed from the true "
+        f"score by {corrected}, and scores without the correction by {naive}."
     )
     if correction == "bbc" and mean > 0.01:
         said += " Nested cross-validation is less biased here."
-    return said.replace("-", "\N{MINUS SIGN}")
+    return said
+
+
+def _say_biases(
+    designs: Sequence[MeasuredChoice], biases: Sequence[float], info: ScoreInfo
+) -> tuple[str, float]:
+    """Write the mean of biases, and the range of those of single designs."""
+    n_sets = [one.n_sets for one in designs]
+    mean = float(np.average(biases, weights=n_sets))
+    said = info.write_gap(mean)
+    if len(designs) > 1:
+        spread = info.write_gap_range(min(biases), max(biases))
+        said += f" on average ({spread} in single designs)"
+    return said, mean

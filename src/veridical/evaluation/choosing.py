@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.interrupts import interrupt_event
@@ -63,6 +64,7 @@ from veridical.evaluation.candidates import (
     selected_on_folds,
 )
 from veridical.evaluation.choice_coverage import (
+    MeasuredChoice,
     coverage_of_choice,
     nearest_designs,
     say_bias,
@@ -100,12 +102,19 @@ from veridical.evaluation.units import describe_weights
 from veridical.learning.fitting import fit_rows
 from veridical.preparation.blocks import describe_blocks
 
+#: What is said at the first Ctrl-C.
+_STOPPING = (
+    "Stopping. The candidates that are done will be reported; Ctrl-C again stops at "
+    "once."
+)
 #: Least number of samples tested before candidates are dropped.
 _LEAST_TESTED = 20
 #: Folds of the inner cross-validation where those of the outer one cannot serve.
 _INNER_FOLDS = 5
 #: Folds; with more, nested cross-validation has to be asked for.
 _MOST_FOLDS = 20
+#: Folds; with fewer, nothing is known from the measured designs, which have ten.
+_LEAST_MEASURED_FOLDS = 5
 #: Bootstrap draws, and those of a score that only scikit-learn computes.
 _DRAWS, _FEW_DRAWS = 1000, 200
 #: Least number of bootstrap draws that decide which candidates are dropped.
@@ -198,7 +207,9 @@ def choose(
         Number of bootstrap draws; by default 1000, or 200 for a score that only
         scikit-learn computes, which takes long.
     store : str or Path, optional
-        A file to keep the predictions in; the same call goes on from there.
+        A file to keep the predictions in; the same call goes on from there. Those of
+        selectors and estimators that cannot be pickled, such as one with a lambda, are
+        computed again.
     random_state : int, numpy random generator or None
         Decides folds and draws, and is the seed of selectors and estimators.
     n_jobs : int, optional
@@ -277,7 +288,7 @@ def choose(
         progress=progress,
         name=name,
     )
-    with interrupt_event() as stop:
+    with interrupt_event("" if progress is False else _STOPPING) as stop:
         return search.run(table, stop)
 
 
@@ -324,15 +335,17 @@ class Search:
             return
         if not 0.5 < self.drop < 1:
             raise InputError(
-                f"drop={self.drop!r} must be a probability above 0.5 and below 1, such "
-                "as 0.99."
+                f"{for_users('drop=', '--drop-hopeless ')}{self.drop!r} must be a "
+                "probability above 0.5 and below 1, such as 0.99."
             )
         nested = self.correction == "nested" or self.inner_cv is not None
         if self.store is not None or nested:
-            what = "correction='nested'" if nested else "store"
+            what = for_users("store", "--store")
+            if nested:
+                what = for_users("correction='nested'", "--correction nested")
             raise InputError(
-                f"drop evaluates candidates fold by fold, which {what} does not allow; "
-                "leave one of them out."
+                f"{for_users('drop', '--drop-hopeless')} evaluates candidates fold by "
+                f"fold, which {what} does not allow; leave one of them out."
             )
 
     def decide(self, splits: Sequence[Split], pooling: Pooling) -> SearchCorrection:
@@ -362,6 +375,7 @@ class Search:
         refuse_models(scores)
         method = read_cv(self.cv, table.n_samples, table.kind)
         splits = split_table(method, table, root)
+        _refuse_tested_in_training(splits)
         notes.refuse_training_of_one_class(table, splits)
         remarks = notes.warn_of_splits(
             method, table, splits, is_accuracy=scores[0].is_accuracy, stacklevel=5
@@ -794,6 +808,16 @@ class Nested:
         return cls(made, inner, words)
 
 
+def _refuse_tested_in_training(splits: Sequence[Split]) -> None:
+    """Raise if models are tested on samples that they were trained on."""
+    if any(not one.leaves_out and np.isin(one.test, one.train).any() for one in splits):
+        raise InputError(
+            "Some samples are tested by models that were trained on them. The score of "
+            "a choice would say nothing about new samples then; use folds, such as "
+            f"{for_users('cv=10', '--cv 10')}."
+        )
+
+
 def _repeats(splits: Sequence[Split], pooling: Pooling) -> list[list[int]] | None:
     """Group splits into complete cross-validations; None if they are none."""
     if not all(split.leaves_out for split in splits):
@@ -874,14 +898,8 @@ class _Answer:
                 )
                 error = float(np.nanstd(drawn_outside, ddof=1))
                 own = replace(own, value=value).at_least(error, value)
-        near = nearest_designs(
-            table.kind,
-            score.name,
-            len(work.pooling.rows),
-            len(found),
-            grouped=table.groups is not None,
-        )
-        said = say_bias(near, self.correction)
+        near = self._nearest_designs(score, len(found))
+        said = say_bias(near, self.correction, info)
         features = self._features(best)
         everyone_there = np.arange(table.n_samples)
         stand_ins = find_stand_ins(
@@ -917,6 +935,23 @@ class _Answer:
             coverage=coverage_of_choice(near, self.correction),
             notes=(*remarks, said) if said else remarks,
             settings=settings,
+        )
+
+    def _nearest_designs(
+        self, score: Score, n_candidates: int
+    ) -> Sequence[MeasuredChoice]:
+        """Look up what was measured near this design, by about ten folds."""
+        work = self.work
+        outer = work.splits[: len(work.pooling.parts)]
+        folds = _repeats(outer, work.pooling) or [[]]
+        if not all(_LEAST_MEASURED_FOLDS <= len(own) <= _MOST_FOLDS for own in folds):
+            return ()
+        return nearest_designs(
+            work.table.kind,
+            score.name,
+            len(work.pooling.rows),
+            n_candidates,
+            grouped=work.table.groups is not None,
         )
 
     def _check(self, drawn: Resampled, score: Score) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.scoring import Outputs, Score, observed_of
@@ -87,10 +88,11 @@ class Pooling:
         rows = np.flatnonzero(times)
         most, least = int(times.max()), int(times[rows].min())
         if most != least:
+            folds = for_users("cv=10 or cv='5x10'", "--cv 10 or --cv 5x10")
             raise InputError(
                 f"Some samples are tested {most} times and others {least} times, but "
                 "choosing by pooled predictions needs every sample tested equally "
-                "often; use folds, such as cv=10 or cv='5x10'."
+                f"often; use folds, such as {folds}."
             )
         place = np.full(n_samples, -1, dtype=np.intp)
         place[rows] = np.arange(rows.size)

@@ -3,17 +3,21 @@
 The store is that of studies (`veridical.experiments`): one file, one writer, JSON only.
 A cell is one selector with one estimator; its key holds the table, the splits, the
 sizes, the parameters and the seed, so that a change of any of them is another cell.
+What cannot be pickled, such as a lambda, cannot be told from another of its kind:
+selectors and estimators that hold one are not stored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import pickle
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import joblib
 import numpy as np
 
 from veridical._core.canonical import canonical
@@ -75,12 +79,15 @@ class PredictionStore:
 
     def load(self, procedure: Procedure) -> Evaluation | None:
         """Read the evaluation of a procedure; None if it is not stored."""
-        text = self._known.get(self._key(self._cell(procedure)))
+        cell = self._cell(procedure)
+        text = None if cell is None else self._known.get(self._key(cell))
         return None if text is None else self._read(procedure, json.loads(text))
 
     def save(self, procedure: Procedure, found: Evaluation) -> None:
         """Write the evaluation of a procedure; when this returns, it is on disk."""
         cell = self._cell(procedure)
+        if cell is None:
+            return
         values = {
             "outputs": [
                 [None if part is None else part.tolist() for part in one]
@@ -95,9 +102,15 @@ class PredictionStore:
         attempt = Attempt(cell, key, 1, "ok", canonical(values), None, found.seconds)
         self._writer.add([attempt])
 
-    def _cell(self, procedure: Procedure) -> Cell:
+    def _cell(self, procedure: Procedure) -> Cell | None:
+        """Describe a procedure; None if it holds something that cannot be pickled."""
+        try:
+            digest = joblib.hash([procedure.selector, procedure.estimator])
+        except (pickle.PicklingError, AttributeError, TypeError):
+            return None
         details: dict[str, Any] = {
             **self._common,
+            "procedure": digest,
             "sizes": list(procedure.sizes),
             "responses": list(procedure.responses),
         }

@@ -10,14 +10,20 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from veridical._core.arrays import FloatArray
-from veridical._core.reading import read_labels, read_samples
+from veridical._core.errors import InputError
+from veridical._core.reading import read_labels, read_samples, read_target
+from veridical._core.scoring import DEFAULTS, read_scoring
+from veridical._core.survival_scores import Observed
+from veridical._core.table import Table
+from veridical._core.text import listed
 from veridical.evaluation.arguments import read_problem
 from veridical.evaluation.candidates import list_estimators
 from veridical.evaluation.choices import Choice
 from veridical.evaluation.choosing import Search
+from veridical.learning.many import answer
 
 
 def _best_has(method: str) -> Any:
@@ -155,6 +161,8 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         """
         X = read_samples(self, X, reset=True, categorical=False, accept_sparse=True)
         learners = list_estimators(self.estimators)
+        if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
         if y is None or (learners and is_classifier(learners[0])):
             y = read_labels(self, y, X.shape[0])
         table = read_problem(learners, X, y, groups=groups, sample_weight=sample_weight)
@@ -180,6 +188,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             "n_features": winner.n_features,
             "estimator": winner.estimator,
         }
+        self._outcomes = Table(None, table.target, weights=table.weights)
         if table.kind == "classes":
             self.classes_ = table.classes
         return self
@@ -225,7 +234,9 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         return np.asarray(model.decision_function(X))
 
     def score(self, X: Any, y: Any) -> float:
-        """Score the winner on other samples, by its own default score.
+        """Score the winner on other samples, by the score that chose it.
+
+        As scikit-learn has it, a loss comes with the opposite sign.
 
         Parameters
         ----------
@@ -235,7 +246,33 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             The target.
         """
         model, X = self._best(X)
-        return float(model.score(X, y))
+        table = self._outcomes
+        score, *_ = read_scoring(self.scoring, table.target)
+        if score.name == DEFAULTS[table.kind]:
+            return float(model.score(X, y))
+        n, everyone = X.shape[0], np.arange(len(table))
+        if len(model) > 1 and score.needs == "survival":  # no method of pipelines
+            X = model[:-1].transform(X)
+        response = score.response(model[-1])
+        asked = () if response is None else (response,)
+        last = model[-1] if score.needs == "survival" else model
+        outputs = answer(last, X, table, everyone, asked)
+        truth: Any
+        if table.kind == "classes":
+            truth = table.as_classes.encode(read_labels(self, y, n))
+            if (truth < 0).any():
+                raise InputError(
+                    f"y holds classes that the search was not fitted on; its classes "
+                    f"are {listed(map(str, table.classes.tolist()))}."
+                )
+        else:
+            new = Table(None, read_target(y, n, kind=table.kind))
+            if table.kind == "numbers":
+                truth = new.as_numbers.values
+            else:
+                truth = Observed(new.as_survival, table.as_survival)
+        found = score.of_outputs(truth, outputs, table.classes, response)
+        return score.sign * found.value
 
     def _best(self, X: Any) -> tuple[Any, Any]:
         check_is_fitted(self)

@@ -427,10 +427,19 @@ def _fit_predict(
     X = _frame(estimator, table, rows, columns)
     model = clone(estimator).fit(X, table.labels[rows], **arguments)
     asked = _frame(estimator, table, test, columns)
-    found = predict_values(model, asked, table)
+    if not responses:
+        return predict_values(model, asked, table)
+    return answer(model, asked, table, train, responses)
+
+
+def answer(
+    model: Any, X: Any, table: Table, train: IntArray, responses: Sequence[str]
+) -> Outputs:
+    """Predict by a model that was fitted on rows of a table, and ask for more."""
+    found = predict_values(model, X, table)
     if "predict_survival_function" in responses:
-        return Outputs(found, survival_at(model, asked, times_of(table, train)))
-    return respond(model, asked, found, table, responses) if responses else found
+        return Outputs(found, survival_at(model, X, times_of(table, train)))
+    return respond(model, X, found, table, responses) if responses else Outputs(found)
 
 
 def respond(
@@ -465,13 +474,16 @@ def _for_all_classes(
     return result
 
 
+def as_dense(X: Any) -> Any:
+    """Return a sparse matrix as an array, and anything else as it is."""
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
 def _frame(
     estimator: Any, table: Table, rows: IntArray, columns: IntArray | None
 ) -> Any:
     part = table.frame(rows, columns)
-    if hasattr(part, "toarray") and isinstance(estimator, PredictMany):
-        return part.toarray()
-    return part
+    return as_dense(part) if isinstance(estimator, PredictMany) else part
 
 
 def _leave_one_out(

@@ -90,7 +90,7 @@ MEANING = {
 #: What the interval of the corrected score is.
 INTERVAL_NOTES = {
     "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
-    "the winners outside their draws",
+    "the winners outside their draws, which are few samples: it is wide",
     "nested": "The interval has the sampling error of the score, widened because "
     "models of different folds share training samples (Nadeau and Bengio 2003)",
 }
@@ -216,9 +216,9 @@ def _evidence(record: Choice) -> str:
     gap = info.write_gap(abs(record.optimism), signed=False)
     better = "better" if record.optimism < 0 else "worse"
     before, after = info.write(record.naive_score), info.write(record.score)
-    corrected = (
-        f"it is {after}, {better} by {gap}" if after != before else "it is the same"
-    )
+    corrected = f"it is {after}" if after != before else "it is the same"
+    if after != before and gap != info.write_gap(0.0, signed=False):
+        corrected += f", {better} by {gap}"
     said = (
         f"{count(len(record.found), 'candidate')} predicted the same "
         f"{count(record.n_test, 'sample')} by "
@@ -226,14 +226,22 @@ def _evidence(record: Choice) -> str:
         "selection inside the training sets. The best of them has "
         f"{info.full_label} {before}; corrected for the choice {corrected}. "
     )
+    if len(record.found) == 1:
+        return f"{said}There was no other candidate."
     alike = len(record.like_winner) - 1
+    if alike:
+        said += (
+            f"{count(alike, 'other candidate')} {'are' if alike > 1 else 'is'} not "
+            "distinguishable from the best; "
+        )
+    else:
+        said += "All other candidates are distinguishably worse than the best; "
     said += (
-        f"{count(alike, 'other candidate') if alike else 'No other candidate'} "
-        f"{'are' if alike > 1 else 'is'} not distinguishable from the best; the "
-        f"smallest that may be used instead is {record.smallest.label}. "
-        f"The best won {percent(record.winner.wins)} of the bootstrap draws."
+        "none with fewer features may be used instead. "
+        if record.smallest.n_features >= record.winner.n_features
+        else f"the smallest that may be used instead is {record.smallest.label}. "
     )
-    return said
+    return f"{said}The best won {percent(record.winner.wins)} of the bootstrap draws."
 
 
 def _remarks(record: Choice) -> list[str]:

@@ -1,0 +1,61 @@
+"""The sentences about a choice among many."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from veridical import choose, report
+
+
+@pytest.fixture(scope="module")
+def found():
+    rng = np.random.default_rng(0)
+    y = np.resize(["no", "yes"], 48)
+    X = rng.normal(size=(48, 12))
+    X[:, :3] += (y == "yes")[:, None]
+    options = {"sizes": [1, 3], "estimators": ["nb"], "cv": 5, "random_state": 0}
+    return choose(X, y, selectors=["anova"], correction="bbc", **options)
+
+
+def say(found, *pvalues, **more):
+    """Write the evidence where the winner has 3 features and these are the others."""
+    winner = replace(found.winner, n_features=3, pvalue=1.0)
+    others = [
+        replace(winner, n_features=n, pvalue=p)
+        for n, p in zip((1, 5), pvalues, strict=False)
+    ]
+    record = replace(found, found=(winner, *others), n_planned=0, **more)
+    return report.to_json(record)["words"]["evidence"]
+
+
+def test_what_may_be_used_instead(found):
+    said = say(found, 0.5, 0.01)
+    assert "1 other candidate is not distinguishable from the best; the" in said
+    assert "instead is naive Bayes on 1 feature by" in said
+    said = say(found, 0.01, 0.5)
+    assert "from the best; none with fewer features may be used instead. The" in said
+    said = say(found, 0.01, 0.01)
+    assert "All other candidates are distinguishably worse than the best; none" in said
+    assert say(found).endswith("There was no other candidate.")
+
+
+def test_a_difference_that_rounds_to_zero_is_not_said(found):
+    info = replace(found.scoring, name="r2", percent=False)
+    close = {"scoring": info, "naive_score": 0.67549, "score": 0.6745}
+    assert "corrected for the choice it is 0.674, worse by 0.001." in say(
+        found, **close
+    )
+    close["score"] = 0.67551
+    assert "corrected for the choice it is 0.676. There" in say(found, **close)
+    close["score"] = close["naive_score"]
+    assert "corrected for the choice it is the same. " in say(found, **close)
+
+
+def test_the_wide_interval_of_the_bootstrap_is_said(found):
+    notes = report.to_json(found)["words"]["notes"]
+    assert any(
+        "which are few samples: it is wide (48 samples drawn" in n for n in notes
+    )
