@@ -102,7 +102,7 @@ from veridical.evaluation.units import describe_weights
 from veridical.learning.fitting import fit_rows
 from veridical.preparation.blocks import describe_blocks
 
-#: What is said at the first Ctrl-C.
+#: What is said at the first Ctrl-C, where progress is reported.
 _STOPPING = (
     "Stopping. The candidates that are done will be reported; Ctrl-C again stops at "
     "once."
@@ -288,7 +288,7 @@ def choose(
         progress=progress,
         name=name,
     )
-    with interrupt_event("" if progress is False else _STOPPING) as stop:
+    with interrupt_event("" if progress is None else _STOPPING) as stop:
         return search.run(table, stop)
 
 
