@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
@@ -217,6 +218,18 @@ def _read_selectors(given: Any, table: Table, root: int) -> tuple[NamedPart, ...
             )
         found.append(NamedPart(name, seeded(made, root)))
     return tuple(found)
+
+
+def read_sparse(selectors: Any, estimators: Any) -> bool:
+    """Return whether candidates may learn from sparse data; "auto" is what can."""
+    chosen: list[Any] = []
+    if not (isinstance(selectors, str) and selectors == "auto"):
+        named = _name_all(selectors, "selectors", "a selector")
+        chosen += [read_selector(one) for _, one in named]
+    chosen += [
+        one for one in list_estimators(estimators) if not isinstance(one, PredictMany)
+    ]
+    return all(get_tags(one).input_tags.sparse for one in chosen)
 
 
 def default_selectors(table: Table) -> list[str]:

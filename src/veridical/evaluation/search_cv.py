@@ -20,7 +20,7 @@ from veridical._core.survival_scores import Observed
 from veridical._core.table import Table
 from veridical._core.text import listed
 from veridical.evaluation.arguments import read_problem
-from veridical.evaluation.candidates import list_estimators
+from veridical.evaluation.candidates import list_estimators, read_sparse
 from veridical.evaluation.choices import Choice
 from veridical.evaluation.choosing import Search
 from veridical.learning.many import answer
@@ -295,4 +295,5 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             tags.estimator_type = first.estimator_type
             tags.regressor_tags = first.regressor_tags
         tags.target_tags.required = True
+        tags.input_tags.sparse = read_sparse(self.selectors, self.estimators)
         return tags
