@@ -378,7 +378,7 @@ class Choice(Record):
     def __repr__(self) -> str:
         low, high = self.interval()
         what = f"{self.scoring.label} {self.score:.3f} ({low:.3f} to {high:.3f})"
-        many = f"best of {len(self.found)} candidates"
+        many = f"best of {count(len(self.found), 'candidate')}"
         naive = f"uncorrected {self.naive_score:.3f}"
         partial = "; partial" if self.is_partial else ""
         return f"Choice({self.winner.label}, {many}; {what}, {naive}{partial})"
