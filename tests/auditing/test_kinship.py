@@ -41,9 +41,14 @@ def test_names_of_subjects_are_found():
     X, y, groups = patients(shuffle=True)
     frame = pd.DataFrame(X).rename(columns=str).assign(patient=groups)
     assert name_subjects(read_table(frame, y)) == ("patient", "24 subjects")
+    frame = frame.drop(columns="patient")
+    ids = [f"K{g:02}_{i}" for i, g in enumerate(groups)]
+    numbered = frame.assign(id=ids)
+    assert name_subjects(read_table(numbered, y)) is None  # endings do not begin anew
     ids = [f"S{g:02}_{i}" for i, g in enumerate(groups)]
-    frame = frame.drop(columns="patient").assign(id=ids)
-    assert name_subjects(read_table(frame, y)) is None  # endings do not begin anew
+    named = frame.assign(id=ids)  # an S with a number is a subject
+    words = "24 subjects (such as 'S02', 6 samples)"
+    assert name_subjects(read_table(named, y)) == ("id", words)
     assert name_subjects(read_table(X, y)) is None
 
 

@@ -108,7 +108,7 @@ def write_table(rows: Rows) -> str:
     Examples
     --------
     >>> from veridical.report.view import table as make
-    >>> print(table(make("Two", "A! | B", [("x", "y")])))
+    >>> print(write_table(make("Two", "A! | B", [("x", "y")])))
     <table><caption>Two</caption><thead><tr><th scope="col">A</th>\
 <th scope="col">B</th></tr></thead><tbody><tr><th scope="row">x</th><td>y</td></tr>\
 </tbody></table>
