@@ -1,6 +1,7 @@
 """Measure how often claims about features are false: the table that veridical ships.
 
     python -m benchmarks.truth.discoveries [--minutes 45] [--only relieff] [--above]
+        [--target survival]
     python -m benchmarks.truth.discoveries --table
     python -m benchmarks.truth.discoveries --noise 500
     python -m benchmarks.truth.discoveries --peers 20
@@ -31,6 +32,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -65,6 +67,8 @@ class Design:
         Samples, features, relevant features.
     minority : float
         Share of the smaller class.
+    target : str
+        classes, numbers or survival (two of five times are censored, about).
     """
 
     features: str
@@ -73,6 +77,7 @@ class Design:
     p: int
     k: int
     minority: float = 0.5
+    target: str = "classes"
 
 
 #: Samples and features: p/n from 0.5 to 500.
@@ -102,12 +107,20 @@ def designs() -> Iterator[Design]:
     yield Design("binary blocks", "linear", 200, 100, 5)
     yield Design("binary blocks", "linear", 100, 1000, 5)
     yield Design("heavy", "xor", 200, 100, 4)
+    for target in ("numbers", "survival"):
+        for n, p in ((200, 100), (100, 1000)):
+            for features in ("independent", "blocks", "heavy", "binary"):
+                yield Design(features, "null", n, p, 0, target=target)
+                yield Design(features, "linear", n, p, 5, target=target)
 
 
 def draw(design: Design, number: int) -> tuple[Any, Any, Any, Any]:
     """Draw a data set: X, y, and which features are associated and relevant."""
-    known = repr(sorted(asdict(design).items())).encode()
-    rng = np.random.default_rng([zlib.crc32(known), number])
+    known = asdict(design)
+    if design.target == "classes":  # as when all designs had classes
+        del known["target"]
+    seed = zlib.crc32(repr(sorted(known.items())).encode())
+    rng = np.random.default_rng([seed, number])
     n, p, k = design.n, design.p, design.k
     Z = rng.standard_normal((n, p))
     block = 10 if "blocks" in design.features else 1
@@ -129,7 +142,7 @@ def draw(design: Design, number: int) -> tuple[Any, Any, Any, Any]:
     signal = _signal(X, np.flatnonzero(relevant), design, rng)
     noise = rng.standard_normal(n) * (0.5 * signal.std() if k else 1.0)
     made = signal + noise
-    y = (made > np.quantile(made, 1 - design.minority)).astype(int)
+    y = _outcome(made, design, rng)
     associated = relevant
     if block > 1:
         associated = np.repeat(np.add.reduceat(relevant, firsts) > 0, block)[:p]
@@ -139,6 +152,18 @@ def draw(design: Design, number: int) -> tuple[Any, Any, Any, Any]:
         X = pd.DataFrame(X.astype(int)).astype("category")
         X.columns = [f"x{j}" for j in range(p)]
     return X, y, associated, relevant
+
+
+def _outcome(made: Any, design: Design, rng: Any) -> Any:
+    if design.target == "numbers":
+        return made
+    if design.target == "classes":
+        return (made > np.quantile(made, 1 - design.minority)).astype(int)
+    times = rng.exponential(np.exp(-made / made.std()))
+    censored = rng.exponential(2 * np.median(times), len(times))
+    y = np.empty(len(times), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = times <= censored, np.minimum(times, censored)
+    return y
 
 
 def _signal(X: Any, relevant: Any, design: Design, rng: Any) -> Any:
@@ -171,6 +196,20 @@ METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     ),
     "pairs pfer": ("stable", {"selector": "anova", "pfer": 1}),
     "decoys fdr": ("stable", {"selector": "anova", "fdr": 0.1}),
+    "cox fdr": ("association", {"selector": "cox-score", "fdr": 0.1}),
+    "cox-pairs pfer": ("stable", {"selector": "cox-score", "pfer": 1}),
+}
+#: Methods that are measured only beside other packages.
+BESIDE: dict[str, tuple[str, dict[str, Any]]] = {
+    "knockoffs-1 fdr": (
+        "conditional",
+        {"method": "knockoffs", "fdr": 0.1, "selector": "lasso", "n_draws": 1},
+    ),
+}
+#: Methods that are measured with other targets.
+OTHER = {
+    "numbers": ("anova fdr", "pairs pfer", "dcrt fdr"),
+    "survival": ("cox fdr", "cox-pairs pfer", "dcrt fdr"),
 }
 #: Methods whose costs rise fast: most samples times features.
 LARGEST = {"knockoffs fdr": 60_000, "gain fdr": 60_000, "relieff fdr": 60_000}
@@ -185,8 +224,16 @@ SHARES = {
     "decoys fdr": 0.6,
 }
 
-#: Data sets of every design for a method whose single rates are wanted to a point.
-N_EACH = {"anova fwer": 400}
+#: Data sets of a design, for methods and targets where these are other numbers.
+N_EACH = {
+    ("anova fwer", "classes"): 400,
+    ("anova fdr", "numbers"): 200,
+    ("pairs pfer", "numbers"): 50,
+    ("dcrt fdr", "numbers"): 50,
+    ("cox fdr", "survival"): 50,
+    ("cox-pairs pfer", "survival"): 50,
+    ("dcrt fdr", "survival"): 50,
+}
 
 COLUMNS = (
     *(field.name for field in fields(Design)),
@@ -201,7 +248,11 @@ COLUMNS = (
 
 
 def applies(name: str, design: Design) -> bool:
-    """Return whether a method takes the features of a design, at a bearable cost."""
+    """Return whether a method takes the data of a design, at a bearable cost."""
+    if design.target != "classes":
+        return name in OTHER[design.target]
+    if name.startswith("cox"):
+        return False
     if name.split()[0] in ("anova", "pairs", "decoys"):
         return design.features != "categorical"
     return design.n * design.p <= LARGEST.get(name, 10**9)
@@ -210,7 +261,7 @@ def applies(name: str, design: Design) -> bool:
 def measure(name: str, data: tuple[Any, Any, Any, Any], seed: int) -> dict[str, float]:
     """Run a method on a data set; return its error and its power."""
     X, y, associated, relevant = data
-    claim, options = METHODS[name]
+    claim, options = (METHODS | BESIDE)[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = discover(
@@ -222,7 +273,7 @@ def measure(name: str, data: tuple[Any, Any, Any, Any], seed: int) -> dict[str, 
 
 def truth(name: str, associated: Any, relevant: Any) -> Any:
     """Return the features of which a claim is true."""
-    if METHODS[name][0] == "conditional":
+    if (METHODS | BESIDE)[name][0] == "conditional":
         return relevant
     return associated | relevant if name.startswith("relieff") else associated
 
@@ -286,7 +337,7 @@ def is_above(name: str, own: dict[str, float]) -> bool:
     return own["error"] / own["n_sets"] > nominal + 0.02
 
 
-def run(minutes: float, only: str = "", above: bool = False) -> None:
+def run(minutes: float, only: str = "", above: bool = False, target: str = "") -> None:
     """Measure until all designs are done or the time is over."""
     found = read_rates()
     suspects = {one for one, own in found.items() if is_above(one[1], own)}
@@ -295,7 +346,9 @@ def run(minutes: float, only: str = "", above: bool = False) -> None:
         todo = [
             one
             for one in work(found)
-            if only in one[1] and (not above or one in suspects)
+            if only in one[1]
+            and (not above or one in suspects)
+            and target in ("", one[0].target)
         ]
         if not todo:
             print("all designs are measured")
@@ -329,7 +382,7 @@ def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, s
                 continue
             done = int(found.get((design, name), {}).get("n_sets", 0))
             wanted = N_SETS[design.outcome == "null"] * SHARES.get(name, 1.0)
-            wanted = N_EACH.get(name, wanted)
+            wanted = N_EACH.get((name, design.target), wanted)
             if done < wanted:
                 todo.append((done / wanted, design.n * design.p, design, name))
     todo.sort(key=lambda one: one[:2])
@@ -426,18 +479,14 @@ def compare_with_peers(n_sets: int) -> None:
     done = {(row["design"], row["method"]) for row in known}
     for design in COMPARED:
         named = f"{design.features} {design.outcome} {design.n}x{design.p} k={design.k}"
-        ours = [
-            name
-            for name in METHODS
-            if name.endswith("fdr") and METHODS[name][0] == "conditional"
-        ]
+        ours = ["dcrt fdr", "knockoffs fdr", *BESIDE]
         for name in [*ours, *others]:
             if (named, name) in done:
                 continue
             rows, begin = [], time.process_time()
             for number in range(n_sets):
                 data = draw(design, number)
-                if name in METHODS:
+                if name in ours:
                     rows.append(measure(name, data, number))
                     continue
                 X, y, _, relevant = data
@@ -476,9 +525,10 @@ def tabulate() -> str:
         "| designs above nominal + 2 points, beyond chance | mean power |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for name in METHODS:
+    for name, target in product(METHODS, ("classes", *OTHER)):
         method, rate = name.split()
-        own = [row for row in rows if (row.method, row.rate) == (method, rate)]
+        key = (method, rate, target)
+        own = [row for row in rows if (row.method, row.rate, row.look.target) == key]
         if not own:
             continue
         errors = np.array([row.error for row in own])
@@ -492,7 +542,7 @@ def tabulate() -> str:
         mean = np.average(errors, weights=[row.n_sets for row in own])
         n_sets = sum(row.n_sets for row in own)
         cells = (
-            f"{LABELS[name]}{assumed}",
+            f"{LABELS[name]}{OUTCOMES[target]}{assumed}",
             f"{own[0].nominal * unit:g}{sign}",
             f"{len(own)}",
             f"{n_sets}",
@@ -516,7 +566,10 @@ LABELS = {
     "knockoffs fdr": "knockoffs, lasso, 10 draws, `fdr`",
     "pairs pfer": "complementary pairs, AnovaF, `pfer`",
     "decoys fdr": "decoys, AnovaF, `fdr`",
+    "cox fdr": "permutation, CoxScore, `fdr`",
+    "cox-pairs pfer": "complementary pairs, CoxScore, `pfer`",
 }
+OUTCOMES = {"classes": "", "numbers": ", numbers", "survival": ", survival times"}
 
 
 def main() -> None:
@@ -524,6 +577,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=45)
     parser.add_argument("--only", default="")
     parser.add_argument("--above", action="store_true")
+    parser.add_argument("--target", default="", choices=("", "classes", *OTHER))
     parser.add_argument("--noise", type=int, default=0)
     parser.add_argument("--peers", type=int, default=0)
     parser.add_argument("--table", action="store_true")
@@ -537,7 +591,7 @@ def main() -> None:
     if asked.table:
         print(tabulate())
         return
-    run(asked.minutes, asked.only, asked.above)
+    run(asked.minutes, asked.only, asked.above, asked.target)
 
 
 if __name__ == "__main__":

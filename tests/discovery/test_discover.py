@@ -227,6 +227,29 @@ def test_the_table_of_measured_rates_is_read_and_shown():
     assert found.measured.nominal == 0.1
 
 
+def test_rates_are_those_of_the_kind_of_outcome():
+    X, y = linear(200, 100, 5)
+    numbers = discover(X, y, random_state=0, n_pairs=0)
+    times = np.empty(200, dtype=[("event", bool), ("time", float)])
+    times["event"], times["time"] = np.resize([1, 1, 0], 200), np.exp(-y)
+    survival = discover(X, times, random_state=0, n_pairs=0)
+    for found, words in ((numbers, "of numbers"), (survival, "survival times")):
+        assert found.measured is not None
+        assert words in found.measured.design
+        assert found.measured.near
+    few = discover(X[:, :10], y, random_state=0, n_pairs=0)
+    assert not few.measured.near
+
+
+def test_designs_in_which_the_rate_fails_are_warned_of():
+    for row in rate_table():
+        tolerated = row.nominal + 0.02 * max(1, row.nominal)
+        if row.error - 2 * row.deviation > tolerated:
+            assert not row.holds
+            own_null = row.method == "relieff"
+            assert row.look.warnings(row.method, own_null=own_null)
+
+
 def test_binary_features_are_warned_of_in_conditional_claims():
     rng = np.random.default_rng(0)
     X = (rng.normal(size=(60, 20)) > 0).astype(float)
@@ -301,10 +324,10 @@ def test_progress_counts_the_halves_too():
     X, y = signal(60, 10, 2)
     told = []
     discover(
-        X, y, n_permutations=500, n_pairs=60, random_state=0,
+        X, y, n_permutations=500, n_pairs=150, random_state=0,
         progress=lambda *one: told.append(one),
     )  # fmt: skip
-    assert told == [(250, 620), (500, 620), (600, 620), (620, 620)]
+    assert told == [(250, 800), (500, 800), (750, 800), (800, 800)]
 
 
 def test_a_selector_of_scikit_learn():
@@ -386,6 +409,24 @@ def test_what_too_few_permutations_cannot_claim(options, said):
     assert any(said in note for note in found.notes)
     if said.startswith("no "):
         assert found.claimed.size == 0
+
+
+@pytest.mark.parametrize(
+    ("y", "groups", "n_ways"),
+    [
+        ("aaabbb", None, 20),
+        ("aabbcc", None, 90),
+        ("aaaabbbb", [0, 0, 1, 1, 2, 2, 3, 3], 6),
+        ("abababab", [0, 0, 0, 0, 1, 1, 1, 1], 36),
+    ],
+)
+def test_few_ways_to_exchange_outcomes_are_named(y, groups, n_ways):
+    X = np.random.default_rng(0).normal(size=(len(y), 40))
+    found = discover(X, list(y), groups=groups, random_state=0, n_pairs=0)
+    (note,) = (note for note in found.notes if "different ways" in note)
+    assert f"in {n_ways} different ways only" in note
+    # The true arrangement is drawn as often as any other.
+    assert found.pvalue.min() > 0.5 / n_ways
 
 
 @pytest.mark.parametrize(

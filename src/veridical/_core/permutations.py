@@ -62,6 +62,7 @@ class OutcomePermuter:
     ) -> None:
         self.n = len(outcome)
         self.groups = groups
+        self._outcome = outcome
         if groups is None:
             return
         whole = _is_constant(outcome, groups)[groups] & (not as_strata)
@@ -109,6 +110,15 @@ class OutcomePermuter:
         source = np.empty(len(mixed), dtype=np.intp)
         source[self._base] = self._row_of_unit[mixed]
         return source[self._unit]
+
+    @property
+    def n_ways(self) -> float:
+        """Number of different arrangements of the outcome; infinite if very large."""
+        outcome, blocks = self._outcome, np.zeros(self.n, dtype=np.intp)
+        if self.groups is not None:
+            outcome, blocks = outcome[self._row_of_unit], self._blocks
+        size = _log_arrangements(outcome, blocks)
+        return round(math.exp(size)) if size < 30 else math.inf
 
     def describe(self) -> str:
         """Say what is permuted; empty where there are no groups."""

@@ -291,7 +291,7 @@ def discover(
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
-        warnings=tuple(look.warnings(how, own_null=own_null, kind=table.kind)),
+        warnings=tuple(look.warnings(how, own_null=own_null)),
         settings={
             "selector": given if isinstance(chosen, str) else one_line(chosen),
             **found.settings,
@@ -451,9 +451,7 @@ def _default_selector(table: Table, method: ClaimMethod) -> str:
 
 
 def _find_rate(task: _Discovery, look: Look) -> MeasuredRate | None:
-    """Find the measured rate; rates were measured with classes as outcome."""
-    if task.table.kind != "classes":
-        return None
+    """Find the rate that was measured in designs like these data."""
     score = task.selector
     score = score if isinstance(score, str) else type(score).__name__
     return find_rate(look, task.method, score, task.rate, task.level)
@@ -517,7 +515,9 @@ def _associate(
             "Adjusted p-values are those of Westfall and Young's step-down max-T "
             "procedure over the same permutations."
         )
-    notes += _on_resolution(task, most)
+    own_null = isinstance(task.selector, _OWN_NULL)
+    n_ways = np.inf if own_null else permutations.permuter.n_ways
+    notes += _on_resolution(task, most, n_ways)
     if task.own and not apart:
         notes.append(
             "The score of a feature depends on the other features, so its p-value is "
@@ -598,28 +598,31 @@ def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
     return {"correction": names[correction]}
 
 
-def _on_resolution(task: _Discovery, n_drawn: int) -> list[str]:
-    """Say so if the permutations cannot give a p-value small enough for one claim.
+def _on_resolution(task: _Discovery, n_drawn: int, n_ways: float) -> list[str]:
+    """Say so if permutations cannot give a p-value small enough for one claim.
 
     Features that stop early are no matter: `n_drawn` is the number that was allowed.
+    `n_ways` is the number of different arrangements of the outcome.
     """
-    p = task.table.n_features
-    if task.rate == "fwer":
-        if 1 / (1 + n_drawn) <= task.level:
-            return []
-        needed = ceil(1 / task.level) - 1
-    else:
-        needed = ceil(p / task.level) - 1
-        if n_drawn >= needed:
-            return []
-    fewest = ceil(p / (task.level * (1 + n_drawn)))
+    p, level = task.table.n_features, task.level
+    needed = ceil((1 if task.rate == "fwer" else p) / level)
+    n = min(1 + n_drawn, n_ways)
+    if n >= needed:
+        return []
+    fewest = ceil(p / (level * n))
     lost = f"fewer than {fewest} features cannot be claimed"
     if task.rate != "fdr" or fewest > p:
         lost = "no feature can be claimed"
-    option = for_users(f"n_permutations={needed}", f"--permutations {needed}")
+    if n_ways <= n_drawn:
+        return [
+            f"Outcomes can be exchanged in {n_ways:.0f} different ways only, so that "
+            f"the least p-value is about {1 / n_ways:.2g}: {lost}. More samples, or "
+            "groups, would allow more."
+        ]
+    option = for_users(f"n_permutations={needed - 1}", f"--permutations {needed - 1}")
     return [
         f"With {n_drawn} permutations the least p-value is {1 / (1 + n_drawn):.2g}: "
-        f"{lost}. {needed} permutations would allow a single claim ({option})."
+        f"{lost}. {needed - 1} permutations would allow a single claim ({option})."
     ]
 
 

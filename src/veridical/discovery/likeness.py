@@ -42,6 +42,8 @@ _SCORES = {
     ("knockoffs", "lasso"): "knockoffs",
     ("pairs", "AnovaF"): "pairs",
     ("decoys", "AnovaF"): "decoys",
+    ("permutation", "CoxScore"): "cox",
+    ("pairs", "CoxScore"): "cox-pairs",
 }
 #: Nominal rates in the table.
 _NOMINAL = {"fdr": 0.1, "fwer": 0.05, "pfer": 1.0}
@@ -56,6 +58,12 @@ FEATURE_KINDS = {
     "binary": "binary features",
     "binary blocks": "correlated binary features",
     "categorical": "categorical features",
+}
+#: Kinds of targets in words.
+TARGETS = {
+    "classes": "",
+    "numbers": " and an outcome of numbers",
+    "survival": " and survival times",
 }
 
 
@@ -73,6 +81,8 @@ class Look:
         Share of the smallest class; 0.5 where there are no classes.
     n_categorical : int
         Number of categorical features.
+    target : str
+        Kind of the target: classes, numbers or survival.
     """
 
     features: str
@@ -80,6 +90,7 @@ class Look:
     n_features: int
     minority: float
     n_categorical: int = 0
+    target: str = "classes"
 
     @property
     def ratio(self) -> float:
@@ -92,9 +103,7 @@ class Look:
         has_categories = self.features == "categorical" or self.n_categorical > 0
         return has_categories or self.minority < _RARE
 
-    def warnings(
-        self, method: str, *, own_null: bool = False, kind: str = "classes"
-    ) -> list[str]:
+    def warnings(self, method: str, *, own_null: bool = False) -> list[str]:
         """Name the assumptions of a method that these data seem to violate.
 
         Parameters
@@ -103,13 +112,11 @@ class Look:
             How claims are made.
         own_null : bool
             Whether the values of features are exchanged among fixed neighbours.
-        kind : str
-            Kind of the target.
         """
         said = []
         if own_null and self.strains_neighbours:
             seen, other = "categorical features", "'information-gain'"
-            if kind == "survival":
+            if self.target == "survival":
                 other = "'cox-score', with the categories encoded as numbers"
             if self.minority < _RARE:
                 few = self.features != "categorical" and not self.n_categorical
@@ -174,7 +181,7 @@ def look_at(table: Table) -> Look:
             kind = "heavy"
     counts = [count for count in table.target.counts().values() if count]
     minority = min(counts) / sum(counts) if counts else 0.5
-    return Look(kind, n, p, minority, int(table.categorical.sum()))
+    return Look(kind, n, p, minority, int(table.categorical.sum()), table.kind)
 
 
 def _most_at_once(table: Table, wanted: int) -> int:
@@ -282,7 +289,13 @@ def _read_row(row: dict[str, Any]) -> RateRow:
     variance = max(float(row["squared"]) / n - mean**2, 0.0)
     powered = float(row["n_powered"])
     return RateRow(
-        Look(row["features"], int(row["n"]), int(row["p"]), float(row["minority"])),
+        Look(
+            row["features"],
+            int(row["n"]),
+            int(row["p"]),
+            float(row["minority"]),
+            target=row["target"],
+        ),
         row["outcome"],
         int(row["k"]),
         method,
@@ -317,7 +330,8 @@ def find_rate(
     """
     name = _SCORES.get((method, score))
     rows = [row for row in rate_table() if (row.method, row.rate) == (name, rate)]
-    alike = [row for row in rows if row.look.features == look.features]
+    kinds = (look.features, look.target)
+    alike = [row for row in rows if (row.look.features, row.look.target) == kinds]
     if not alike:
         return None
     rare = look.minority < _RARE
@@ -340,7 +354,7 @@ def find_rate(
         high=max(errors),
         n_designs=len(near),
         n_sets=min(row.n_sets for row in near),
-        design=f"{FEATURE_KINDS[look.features]}, {said}",
+        design=f"{FEATURE_KINDS[look.features]}{TARGETS[look.target]}, {said}",
         holds=all(row.holds for row in near),
         near=close and 0.5 <= level / nominal <= 2.0,
     )

@@ -32,8 +32,11 @@ from veridical.discovery.multiplicity import ROUNDING
 Lead = Callable[[Table, Sequence[IntArray], int], list[IntArray]]
 # Kind of streams of random numbers.
 _DECOYS = 4
-# Halves that are ranked together; so that progress is seen and memory is bounded.
-_BATCH = 100
+# Halves that are ranked together, and of very wide tables; so that progress is seen and
+# memory is bounded.
+_BATCH, _WIDE_BATCH = 250, 100
+#: Features of a table that is not very wide.
+_WIDE = 1 << 14
 
 
 class Shares(NamedTuple):
@@ -85,8 +88,9 @@ def select_halves(
         Called with the number of halves done and their number.
     """
     leading: list[IntArray] = []
-    for start in range(0, len(halves), _BATCH):
-        part = list(halves[start : start + _BATCH])
+    batch = _BATCH if table.n_features <= _WIDE else _WIDE_BATCH
+    for start in range(0, len(halves), batch):
+        part = list(halves[start : start + batch])
         leading += lead(table, part, n_selected)
         if tick is not None:
             tick(len(leading), len(halves))

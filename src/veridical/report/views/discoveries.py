@@ -227,9 +227,10 @@ def _write_qvalue(value: float) -> str:
 
 def _measured(record: Discoveries) -> str:
     if record.measured is None:
-        if record.data.kind != "classes":
-            return "Rates were measured with classes as outcome only."
-        return "No rate was measured for this method with features like these."
+        return (
+            "No rate was measured for this method with features and an outcome like "
+            "these."
+        )
     said = write_rate(record.measured, record.rate)
     if not record.measured.near:
         said += " These designs are far from the data in size or nominal rate."
