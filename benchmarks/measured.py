@@ -47,6 +47,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.leakbench.parts",
         ("docs/leakbench.md",),
     ),
+    "benchmarks/leakbench/permuted.csv": (
+        "python -m benchmarks.leakbench.permuted",
+        ("docs/leakbench.md",),
+    ),
     "benchmarks/leakbench/rivals.csv": (
         "python -m benchmarks.leakbench.rivals",
         ("docs/leakbench.md",),

@@ -3,8 +3,8 @@
     python -m benchmarks.leakbench --tables 200 --seconds 3600 --jobs 2
 
 Runs what is not in the store yet, writes ``results.csv`` (every table, with date and
-commit), and the tables of ``docs/leakbench.md``. The tables are draws of seed 2: seed 0
-is for work on the checks, and seed 1 was published before the last of it, so that no
+commit), and the tables of ``docs/leakbench.md``. The tables are draws of seed 3: seed 0
+is for work on the checks, and seeds 1 and 2 were seen before the last of it, so that no
 threshold is chosen on what is published.
 ``--rivals PYTHON`` also scores other packages on the same tables, with the Python of an
 environment in which they are installed.
@@ -38,7 +38,7 @@ def main() -> None:
     """Run, export and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=2)
+    parser.add_argument("--seed", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--store", type=Path, default=ROOT / "build" / "leakbench.db")

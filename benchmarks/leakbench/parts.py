@@ -4,10 +4,11 @@
 
 What an interval should cover depends on the part:
 
-- parts that come from runs with other folds (luck, features, duplicates, groups) and
-  from permuted labels (chance): the value with unlimited runs on the same samples. Many
-  runs are made, each interval is computed from a few, and the others are the truth;
-- selection: the mean over tables of the same source and estimator;
+- parts that come from runs with other folds (luck, overlap, features, duplicates,
+  groups, order) and from permuted labels (chance, batch): the value with unlimited runs
+  on the same samples. Many runs are made, each interval is computed from a few, and the
+  mean of the others is the truth; intervals are widened by the error of that mean;
+- selection: the mean over the other tables of the same source and estimator;
 - signal: the accuracy that the procedure has on new samples, above chance, where the
   source is simulated.
 
@@ -36,18 +37,19 @@ from sklearn.model_selection import (
 )
 
 from veridical.auditing import audit
+from veridical.auditing.checks_samples import blocked_splits
 from veridical.auditing.decomposing import RUNS, part_between
 from veridical.leakbench import CONTROLS, MECHANISMS, draw_table, real_sources
 from veridical.leakbench.planting import N_FOLDS, Scenario
-from veridical.leakbench.tables import ESTIMATORS, simulated_sources
+from veridical.leakbench.tables import ESTIMATORS, nearest, simulated_sources
 
 TARGET = Path(__file__).parent / "parts.csv"
 HEADER = ["part", "source", "table", "estimator", "value", "low", "high", "covers", "n"]
 #: Number of runs of each table, and of permutations; an interval has `RUNS` of the
-#: former and `FEW` of the latter.
-MANY, MANY_PERMUTED, FEW = 60, 400, 20
-#: First number of the draws: those of seed 2.
-FIRST = 2 * 10**6
+#: former and `FEW` of the latter. Permutations are of one table in four.
+MANY, MANY_PERMUTED, FEW, EVERY = 60, 300, 20, 4
+#: First number of the draws: those of seed 3.
+FIRST = 3 * 10**6
 
 
 def audit_work(work: Scenario, number: int, n_permutations: int = 19) -> Any:
@@ -80,6 +82,17 @@ def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any]:
         planted = MECHANISMS["consequence"].draw(source, number, 0.6)
         works = planted.leaky, planted.cured
         return tuple(scores_of_runs(one.estimator, one.X, one.y) for one in works)
+    if part == "order":  # the folds of consecutive samples are always the same
+        work = MECHANISMS["time-order"].draw(source, number).leaky
+        each = np.arange(len(work.y))[:, None]
+        blocks, _ = blocked_splits(work.y, each, N_FOLDS)
+        right = [
+            clone(work.estimator).fit(work.X[one.train], work.y[one.train])
+            .predict(work.X[one.test]) == work.y[one.test]
+            for one in blocks
+        ]  # fmt: skip
+        whole = scores_of_runs(work.estimator, work.X, work.y)
+        return whole, np.full(MANY, np.mean(np.concatenate(right)))
     table = draw_table(source, number)
     rng = np.random.default_rng(number)
     copied = np.r_[np.arange(table.n), rng.permutation(table.n)[: table.n // 2]]
@@ -92,34 +105,94 @@ def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any]:
     return before, scores_of_runs(table.estimator, X, y, copied)
 
 
+def covers(distance: float, half_width: float, n: int, n_others: int) -> bool:
+    """Return whether an interval of `n` values covers the mean over others.
+
+    That mean has an error too, by which the interval is widened.
+    """
+    return bool(distance <= half_width * np.sqrt(1 + n / n_others) + 1e-9)
+
+
 def count_of_runs(part: str, source: str, number: int) -> tuple[int, int]:
     """Count the intervals of some runs each that cover the mean over the others."""
     before, after = draw_runs(part, source, number)
+    if after is None:  # the score of one run minus the mean over others
+        after = np.zeros(MANY)
     hits, n = 0, MANY // RUNS
     for i in range(n):
         some = np.zeros(MANY, dtype=bool)
         some[RUNS * i : RUNS * (i + 1)] = True
-        if after is None:  # the score of one run minus the mean over others
-            zero = np.zeros(RUNS)
-            low, high = part_between(part, before[some], zero, 0.05)[2:]
-            truth = before[~some].mean()
-        else:
-            low, high = part_between(part, before[some], after[some], 0.05)[2:]
-            truth = before[~some].mean() - after[~some].mean()
-        hits += low - 1e-9 <= truth <= high + 1e-9
+        kept = after[some][: 1 if part == "order" else RUNS]
+        value, low, high = part_between(part, before[some], kept, 0.05)[1:]
+        truth = before[~some].mean() - after[~some].mean()
+        hits += covers(abs(value - truth), (high - low) / 2, RUNS, MANY - RUNS)
     return hits, n
 
 
-def count_of_permutations(work: Scenario, number: int) -> tuple[int, int]:
-    """Count the intervals of some permutations that cover the mean over the others."""
-    null = audit_work(work, number, MANY_PERMUTED).null["in"].accuracies
+def count_of_overlaps(source: str, number: int) -> tuple[int, int]:
+    """Count the intervals of single runs that cover the mean over the others.
+
+    In every run other test samples are in the training sets.
+    """
+    table = draw_table(source, number)
+    X, y, learner = table.X, table.y, nearest(1)
+    rng = np.random.default_rng(number)
+    found = np.empty((MANY // 2, N_FOLDS))
+    for run in range(len(found)):
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=run)
+        for fold, (train, test) in enumerate(folds.split(X, y)):
+            right = [
+                np.mean(
+                    clone(learner).fit(X[rows], y[rows]).predict(X[test]) == y[test]
+                )
+                for rows in (np.r_[train, test[rng.random(test.size) < 0.2]], train)
+            ]
+            found[run, fold] = right[0] - right[1]
+    return count_of_means(found)
+
+
+def count_of_means(groups: Any) -> tuple[int, int]:
+    """Count the t intervals of groups that cover the mean over the other groups."""
+    n, size = groups.shape
+    hits = 0
+    for i in range(n):
+        half = stats.t.ppf(0.975, size - 1) * groups[i].std(ddof=1) / np.sqrt(size)
+        others = np.delete(groups, i, axis=0)
+        hits += covers(abs(groups[i].mean() - others.mean()), half, size, others.size)
+    return hits, n
+
+
+def permuted_scores(work: Scenario, strata: Any, n: int, seed: int) -> Any:
+    """Return accuracies for labels that are permuted within strata."""
+    X, y = work.X, work.y
+    found = np.empty(n)
+    for b in range(n):
+        rng = np.random.default_rng([seed, b])
+        labels = y.copy()
+        for one in np.unique(strata):
+            rows = np.flatnonzero(strata == one)
+            labels[rows] = labels[rng.permutation(rows)]
+        folds = StratifiedKFold(N_FOLDS, shuffle=True, random_state=b)
+        predicted = cross_val_predict(clone(work.estimator), X, labels, cv=folds)
+        found[b] = np.mean(predicted == labels)
+    return found
+
+
+def count_of_permutations(source: str, number: int) -> Iterator[tuple[str, int, int]]:
+    """Count the intervals of chance and batch that cover the mean over the others."""
+    work = MECHANISMS["batch"].draw(source, number).leaky
+    free = permuted_scores(work, np.zeros(len(work.y)), MANY_PERMUTED, 0)
+    within = permuted_scores(work, work.known["batch"], MANY_PERMUTED, 1)
+    yield "chance", *count_of_means(free.reshape(-1, FEW))
     hits, n = 0, MANY_PERMUTED // FEW
     for i in range(n):
         some = np.zeros(MANY_PERMUTED, dtype=bool)
         some[FEW * i : FEW * (i + 1)] = True
-        half = stats.t.ppf(0.975, FEW - 1) * null[some].std(ddof=1) / np.sqrt(FEW)
-        hits += abs(null[some].mean() - null[~some].mean()) <= half
-    return hits, n
+        value, low, high = part_between("batch", within[some], free[some], 0.05)[1:]
+        truth = within[~some].mean() - free[~some].mean()
+        half = (high - low) / 2
+        hits += covers(abs(value - truth), half, FEW, MANY_PERMUTED - FEW)
+    yield "batch", hits, n
 
 
 def measure(table: int) -> Iterator[list[Any]]:
@@ -127,23 +200,24 @@ def measure(table: int) -> Iterator[list[Any]]:
     sources = [*simulated_sources(), *real_sources()]
     source, number = sources[table % len(sources)], FIRST + table
     empty: list[Any] = ["", "", ""]
-    for part in ("luck", "features", "duplicates", "groups"):
+    for part in ("luck", "features", "duplicates", "groups", "order"):
         counted = count_of_runs(part, source, number)
         yield [part, source, table, "", *empty, *counted]
-    source = simulated_sources()[table % 5]
-    turn = number // 12 % len(ESTIMATORS)
-    work = CONTROLS["plain"].draw(source, number)
-    if table % 5 == 0:
-        counted = count_of_permutations(work, table)
-        yield ["chance", source, table, "", *empty, *counted]
-    parts = audit_work(work, table).decomposition
-    truth = true_accuracy(source, turn) - 0.5
-    low, high = parts["signal"][2:]
-    yield ["signal", source, table, turn, *parts["signal"][1:],
-           int(low <= truth <= high), 1]  # fmt: skip
-    work = MECHANISMS["selection"].draw(source, number, 20.0).leaky
-    found = audit_work(work, table).decomposition["selection"]
-    yield ["selection", source, table, turn, *found[1:], "", 1]
+    yield ["overlap", source, table, "", *empty, *count_of_overlaps(source, number)]
+    if table % EVERY == 0:
+        for part, *counts in count_of_permutations(source, number):
+            yield [part, source, table, "", *empty, *counts]
+    for i, simulated in enumerate(simulated_sources()):
+        turn = number // 12 % len(ESTIMATORS)
+        work = CONTROLS["plain"].draw(simulated, number)
+        parts = audit_work(work, 10 * table + i).decomposition
+        truth = true_accuracy(simulated, turn) - 0.5
+        low, high = parts["signal"][2:]
+        yield ["signal", simulated, table, turn, *parts["signal"][1:],
+               int(low <= truth <= high), 1]  # fmt: skip
+        work = MECHANISMS["selection"].draw(simulated, number, 20.0).leaky
+        found = audit_work(work, 10 * table + i).decomposition["selection"]
+        yield ["selection", simulated, table, turn, *found[1:], "", 1]
 
 
 @cache
@@ -164,8 +238,10 @@ def count_covered(frame: pd.DataFrame) -> dict[str, tuple[int, int]]:
     frame = frame.copy()
     numbers = ["value", "low", "high", "covers"]
     frame[numbers] = frame[numbers].apply(pd.to_numeric, errors="coerce")
-    mean = frame.groupby(["part", "source", "estimator"])["value"].transform("mean")
-    inside = (frame["low"] <= mean) & (mean <= frame["high"])
+    same = frame.groupby(["part", "source", "estimator"])["value"]
+    size = same.transform("size")
+    others = (size * same.transform("mean") - frame["value"]) / (size - 1)
+    inside = (frame["low"] <= others) & (others <= frame["high"])
     frame["covers"] = frame["covers"].fillna(inside.astype(float))
     counted = frame.groupby("part")[["covers", "n"]].sum()
     return {str(p): (int(k), int(n)) for p, k, n in counted.itertuples()}

@@ -185,8 +185,11 @@ def _shifted_outcomes(e: AuditEvidence) -> tuple[float, str] | None:
 
     Where features and outcome have runs, folds of consecutive samples may still learn
     the one from the other, though they have nothing to do with each other; permuted
-    outcomes have no runs. None if shifted outcomes are not predicted better than those.
+    outcomes have no runs. None if shifted outcomes are not predicted better than those,
+    and for groups, whose outcomes cannot be shifted by samples.
     """
+    if e.procedure.table.groups is not None:
+        return None
     null, sign, write = e.null["in"], e.scoring.sign, e.scoring.write
     shifted = e.scores_shifted(_SHIFTS, seed_for(e.seed, Purpose.PERMUTATIONS, 4))
     if shifted.size < 2 or e.scoring.high > 1:
