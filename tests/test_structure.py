@@ -286,6 +286,30 @@ def test_a_search_by_groups_gets_its_groups(patients):
     assert found.value == np.concatenate(hits).mean()
 
 
+def test_names_and_bare_estimators_get_weights_where_routing_is_enabled(weighted):
+    """They have no requests; those that take no weights get repeated samples."""
+    X, y, weights, splits = weighted
+    options = {"sample_weight": weights, "cv": splits, "random_state": 0}
+
+    def values():
+        found = veridical.choose(
+            X, y, selectors=["anova"], sizes=[2], estimators=["nb", "1nn"], **options
+        )
+        names = ["nb", "1nn", "svm", LogisticRegression()]
+        return [
+            found.score,
+            found.estimator_.predict(X).tolist(),
+            *(veridical.estimate(one, X, y, **options).value for one in names),
+        ]
+
+    expected = values()
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert values() == expected
+        refused = LogisticRegression().set_fit_request(sample_weight=False)
+        with pytest.raises(InputError, match="does not request sample_weight"):
+            veridical.estimate(refused, X, y, **options)
+
+
 def test_metadata_routing_decides_in_pipelines(weighted):
     X, y, weights, splits = weighted
     with sklearn.config_context(enable_metadata_routing=True):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from tests.cli.conftest import make_table
 
 FAST = (
     *("--selectors", "anova,correlation", "--features", "1,3"),
@@ -31,6 +32,21 @@ def test_the_best_of_many_from_a_file(run, table, tmp_path):
     assert model.exists()
     again = run(*answer["settings"]["command"].split()[1:], "--json", "--quiet")
     assert json.loads(again.stdout)["score"] == answer["score"]
+
+
+def test_a_prepared_table_has_default_candidates(run, tmp_path):
+    frame = make_table(48).assign(sex=["f", "m", "m"] * 16)
+    frame.loc[3, "x0"] = None
+    path = tmp_path / "clinic.csv"
+    frame.to_csv(path, index=False)
+    done = run(
+        "choose", path, "--target", "kind", "--features", "1,2", "--cv", 3,
+        "--impute", "median", "--encode", "onehot", "--scoring", "log_loss", "--json",
+    )  # fmt: skip
+    assert done.exit_code == 0, done.output
+    found = {one["estimator"] for one in json.loads(done.stdout)["candidates"]}
+    assert {"naive Bayes", "logistic regression"} <= found
+    assert "linear SVM" not in found  # it has no probabilities
 
 
 def test_the_terminal_and_the_checklist(run):

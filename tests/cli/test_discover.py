@@ -40,6 +40,29 @@ def test_json_is_what_the_library_computes(run, table, options):
     assert answer["settings"]["command"].startswith(f"veridical discover {table}")
 
 
+def test_missing_cells_and_categories_are_prepared(run, tmp_path):
+    frame = make_table().assign(sex=["f", "m", "m"] * 20)
+    frame.loc[3, "x0"] = None
+    path = tmp_path / "clinic.csv"
+    frame.to_csv(path, index=False)
+    words = ("discover", path, "--target", "kind", "--selector", "anova", "--json")
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert "--impute" in refused.stderr or "--encode" in refused.stderr
+    done = run(*words, "--impute", "median", "--encode", "onehot")
+    answer = json.loads(done.stdout)
+    assert "sex_m" in {one["name"] for one in answer["features"]}
+    assert "on all samples, without the outcome" in answer["settings"]["preparation"]
+    assert "--impute median --encode onehot" in answer["settings"]["command"]
+    prepared = frame.assign(
+        x0=frame["x0"].fillna(frame["x0"].median()), sex=(frame["sex"] == "m") * 1.0
+    )
+    found = discover(prepared.drop(columns="kind"), frame["kind"], random_state=0)
+    names = [prepared.drop(columns="kind").columns[j] for j in found.claimed]
+    claimed = [one["name"] for one in answer["features"] if one["claimed"]]
+    assert [name.replace("sex_m", "sex") for name in claimed] == names
+
+
 def test_strata_are_a_column_and_no_feature(run, tmp_path):
     frame = make_table().assign(site=["u", "v"] * 30)
     path = tmp_path / "sites.csv"
@@ -79,15 +102,16 @@ def test_bad_options_are_refused(run, table, words, cure):
 
 
 @pytest.mark.parametrize(
-    ("values", "cure"), [([None, 1.0], "impute them"), (["u", "v"], "encode them")]
+    ("values", "cure"),
+    [([None, 1.0], ("--impute", "median")), (["u", "v"], ("--encode", "onehot"))],
 )
-def test_options_that_it_lacks_are_not_advised(run, tmp_path, values, cure):
+def test_the_options_that_are_advised_help(run, tmp_path, values, cure):
     path = tmp_path / "more.csv"
     make_table().assign(more=values * 30).to_csv(path, index=False)
     assert run("discover", path, "--target", "kind").exit_code == 0
-    done = run("discover", path, "--target", "kind", "--selector", "anova")
+    words = ("discover", path, "--target", "kind", "--selector", "anova")
+    done = run(*words)
     assert done.exit_code == 2
-    assert cure in done.stderr
+    assert " ".join(cure) in done.stderr
     assert "relieff" in done.stderr
-    assert "--impute" not in done.stderr
-    assert "--encode" not in done.stderr
+    assert run(*words, *cure).exit_code == 0

@@ -254,19 +254,22 @@ def _cluster(address: str | None, jobs: int) -> Iterator[int]:
         yield -1
 
 
-# Selectors and estimators of each kind of target, as examples.
-_NAMED: dict[Kind, str] = {
-    "classes": "--selectors anova,mrmr --estimators svm,nb",
-    "numbers": "--selectors anova,mrmr --estimators ridge,svr",
-    "survival": "--selectors cox-score,mrmr --estimators cox",
-}
+def _selectors_for(X: Any, y: Any, kind: Kind) -> list[str]:
+    """Return the default selectors of a table that was prepared."""
+    from veridical._core.reading import read_table
+    from veridical.evaluation.candidates import default_selectors
+
+    return default_selectors(read_table(X, y, kind=kind))
 
 
 def _run(
     request: ChooseRequest, jobs: int, dask: str | None, store: Path | None
 ) -> Choice:
+    from veridical._core.reading import read_target
+    from veridical._core.scoring import read_scoring
     from veridical.datasets import SOURCES
-    from veridical.evaluation.arguments import make_selector
+    from veridical.evaluation.arguments import make_selector, name_of
+    from veridical.evaluation.candidates import default_estimators
     from veridical.evaluation.choosing import choose as run
     from veridical.learning import make_estimator
 
@@ -275,21 +278,21 @@ def _run(
     )
     X, given = request.correct_for("choose", X, y)
     prepared = request.preparation(X)
+    kind = request.kind_of(y)
+    scores = read_scoring(
+        options.split_scoring(request.scoring), read_target(y, len(y), name, kind=kind)
+    )
     selectors: Any = list(request.selectors) or "auto"
     estimators: Any = list(request.estimators) or "auto"
-    if prepared.words and not (request.selectors and request.estimators):
-        from veridical._core.errors import InputError
-
-        raise InputError(
-            "With --impute, --scale or --encode, name the selectors and the "
-            f"estimators, such as {_NAMED[request.kind_of(y)]}."
-        )
     if prepared.words:
         selectors = {
-            one: prepared.select_by(make_selector(one)) for one in request.selectors
+            name_of(one): prepared.select_by(make_selector(one))
+            for one in request.selectors or _selectors_for(prepared.apply(X), y, kind)
         }
+        named = {name_of(one): make_estimator(one) for one in request.estimators}
         estimators = {
-            one: prepared.learn_by(make_estimator(one)) for one in request.estimators
+            one: prepared.learn_by(made)
+            for one, made in (named or default_estimators(kind, scores)).items()
         }
     with (
         interrupts.stop_message(_message(store)),

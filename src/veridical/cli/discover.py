@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import Request
+from veridical.cli.requests import PreparedRequest
 
 if TYPE_CHECKING:
     from veridical.discovery.records import Discoveries
@@ -20,7 +20,7 @@ SOURCE, N_SAMPLES = "linear", 125
 
 
 @dataclass(frozen=True, kw_only=True)
-class DiscoverRequest(Request):
+class DiscoverRequest(PreparedRequest):
     """A request to ``veridical discover``."""
 
     selector: str | None
@@ -67,6 +67,17 @@ def discover(
     event: options.Event = None,
     memory_limit: options.MemoryLimit = None,
     layer: options.Layer = None,
+    impute: Annotated[
+        str | None,
+        options.optional(
+            "HOW",
+            "Fill missing numbers from all samples, without the outcome: "
+            f"{names.join_or(names.IMPUTERS)}. Missing categories become the most "
+            "frequent one.",
+            autocompletion=names.completer(names.IMPUTERS),
+        ),
+    ] = None,
+    encode: options.Encode = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -146,6 +157,7 @@ def discover(
     options.check_choice("--method", method, TEST_METHODS)
     request = DiscoverRequest(
         **common,
+        **options.read_preparation(impute, None, encode, None, None, None),
         selector=selector,
         claim=claim,
         fdr=fdr,
@@ -166,6 +178,7 @@ def discover(
 
 def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
     from veridical._core.advice import without_options
+    from veridical.cli.preparing import make_preparation
     from veridical.datasets import SOURCES
     from veridical.discovery.discovering import discover as run
 
@@ -175,8 +188,16 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
     strata = None
     if request.strata is not None:
         strata, X = _take_column(X, request.strata)
+    prepared = make_preparation(
+        X,
+        request.impute,
+        None,
+        request.encode,
+        learned="on all samples, without the outcome",
+    )
+    X = prepared.apply(X)
     with (
-        without_options("--impute", "--encode", "--scale"),
+        without_options("--scale"),
         console.progress_bar("Discovering") as progress,
     ):
         found = run(
@@ -196,7 +217,7 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
             n_jobs=jobs,
             progress=progress,
         )
-    return replace(found, settings=request.with_origin(found.settings))
+    return replace(found, settings=request.describe(found.settings, prepared))
 
 
 def _take_column(X: Any, column: str) -> tuple[Any, Any]:

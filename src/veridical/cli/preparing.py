@@ -32,6 +32,7 @@ from sklearn.preprocessing import (
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from veridical._core.errors import InputError
+from veridical._core.lazy import is_lazy
 from veridical._core.text import listing
 from veridical._core.validation import count_features
 from veridical.evaluation.arguments import make_selector
@@ -169,6 +170,11 @@ class Preparation:
     one_hot: bool = False
     words: str = ""
 
+    def apply(self, X: Any) -> Any:
+        """Prepare a whole table; only to see what can read it, or without a target."""
+        steps = (*self.steps, *self._encoders())
+        return make_pipeline(*map(clone, steps)).fit_transform(X) if steps else X
+
     def select_by(self, selector: Any) -> Any:
         """Put the steps before a selector."""
         if self.one_hot:
@@ -211,7 +217,11 @@ class Preparation:
 
 
 def make_preparation(
-    X: Any, impute: str | None, scale: str | None, encode: str | None
+    X: Any,
+    impute: str | None,
+    scale: str | None,
+    encode: str | None,
+    learned: str = "on every training set",
 ) -> Preparation:
     """Make the preparation that was asked for.
 
@@ -225,15 +235,19 @@ def make_preparation(
     impute, scale, encode : str or None
         As `IMPUTERS`, `SCALERS` and `ENCODERS` name them.
 
+    learned : str, default="on every training set"
+        Where the steps are fitted, in words.
+
     Raises
     ------
     InputError
-        If the data are sparse, or have no categories to encode.
+        If the data are sparse or read by blocks, or have no categories to encode.
     """
     asked = {"--impute": impute, "--scale": scale, "--encode": encode}
     for option, value in asked.items():
-        if value is not None and issparse(X):
-            raise InputError(f"{option} {value} is not for sparse data; leave it out.")
+        if value is not None and (issparse(X) or is_lazy(X)):
+            what = "sparse data" if issparse(X) else "data that are read by blocks"
+            raise InputError(f"{option} {value} is not for {what}; leave it out.")
     is_frame = isinstance(X, pd.DataFrame)
     mixed = is_frame and bool(categories(X))
     if encode is not None and not mixed:
@@ -257,7 +271,7 @@ def make_preparation(
         codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
         steps.append(_on_columns([("categories", codes, categories)]))
     named = tuple(_named(one, is_frame) for one in steps)
-    said = f"{listing(words)}; learned on every training set" if words else ""
+    said = f"{listing(words)}; learned {learned}" if words else ""
     return Preparation(named, encode == "onehot", said)
 
 

@@ -286,12 +286,16 @@ def _read_estimators(
     given: Any, kind: Kind, scores: Sequence[Score], root: int
 ) -> tuple[NamedPart, ...]:
     if isinstance(given, str) and given == "auto":
-        given = [
-            one for one in _ESTIMATORS[kind] if _answers(_estimator_of(one), scores)
-        ]
+        given = default_estimators(kind, scores)
     return tuple(
         NamedPart(name, seeded(made, root)) for name, made in _name_learners(given)
     )
+
+
+def default_estimators(kind: Kind, scores: Sequence[Score]) -> dict[str, Any]:
+    """Make a few estimators of a kind of target that give what the scores need."""
+    able = [one for one in _ESTIMATORS[kind] if _answers(_estimator_of(one), scores)]
+    return dict(_name_learners(able))
 
 
 def list_estimators(given: Any) -> list[Any]:

@@ -99,7 +99,7 @@ from veridical.evaluation.records import SelectedFeature
 from veridical.evaluation.signatures import find_stand_ins, replace_by_stand_ins
 from veridical.evaluation.stability import stability
 from veridical.evaluation.units import describe_weights
-from veridical.learning.fitting import fit_rows
+from veridical.learning.fitting import fit_own
 from veridical.preparation.blocks import describe_blocks
 
 #: What is said at the first Ctrl-C, where progress is reported.
@@ -914,10 +914,9 @@ class _Answer:
             naive_score=score.sign * float(drawn.naive[drawn.best]),
             found=tuple(found),
             corrected=own.flipped() if score.sign < 0 else own,
-            estimator_=fit_rows(
+            estimator_=fit_own(
                 work.candidates.pipeline(best, table),
                 table.corrected(everyone_there),
-                everyone_there,
             ),
             features=features,
             stand_ins=stand_ins,

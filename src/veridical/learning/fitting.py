@@ -7,7 +7,7 @@ which is the same by definition; otherwise there is an error that names the step
 
 Groups are passed to estimators that divide their training samples themselves, such as
 ``GridSearchCV(cv=GroupKFold())``. Where scikit-learn's metadata routing is enabled, the
-requests of the estimator decide.
+requests of a pipeline, a search, or an estimator that has any, decide.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn import get_config
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRequest
 from sklearn.utils.validation import has_fit_parameter
 
 from veridical._core.arrays import IntArray
@@ -61,7 +62,7 @@ def plan_fit(estimator: Any, table: Table, rows: IntArray) -> Fit:
     rows = counted_rows(table, rows)
     if table.weights is None and table.groups is None:
         return Fit(rows, {})
-    if get_config()["enable_metadata_routing"]:
+    if get_config()["enable_metadata_routing"] and _decides(estimator):
         return _by_routing(estimator, table, rows)
     arguments: dict[str, Any] = {}
     if table.weights is not None:
@@ -86,12 +87,35 @@ def fit_rows(
     )
 
 
+def fit_own(pipeline: Any, table: Table) -> Any:
+    """Fit a clone of a pipeline that was not made by the user, on all samples.
+
+    Its steps get weights and groups as they would alone, whatever routing says.
+    """
+    with config_context(enable_metadata_routing=False):
+        return fit_rows(pipeline, table, np.arange(table.n_samples))
+
+
+def _decides(estimator: Any) -> bool:
+    """Return whether an estimator passes metadata on, or says what it requests.
+
+    One that does neither gets the weights, as in a call of its ``fit``.
+    """
+    routing = getattr(estimator, "get_metadata_routing", None)
+    if routing is None:
+        return False
+    found = routing()
+    return not isinstance(found, MetadataRequest) or any(
+        asked is not None for asked in found.fit.requests.values()
+    )
+
+
 def _by_routing(estimator: Any, table: Table, rows: IntArray) -> Fit:
     """Pass what the estimator requests, and no more."""
     there = {"sample_weight": table.weights, "groups": table.groups}
     given = {name: of[rows] for name, of in there.items() if of is not None}
-    routing = getattr(estimator, "get_metadata_routing", None)
-    consumed: Any = routing().consumes("fit", list(given)) if routing else set()
+    routing = estimator.get_metadata_routing()
+    consumed: Any = routing.consumes("fit", list(given))
     if "sample_weight" in given and "sample_weight" not in consumed:
         raise InputError(
             f"{_name(estimator)} does not request sample_weight; call "
