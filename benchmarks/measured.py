@@ -83,6 +83,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
             "docs/findings/VD003.md",
         ),
     ),
+    "benchmarks/truth/other_tests.csv": (
+        "python -m benchmarks.truth.other_tests",
+        ("docs/which-test.md",),
+    ),
     "benchmarks/truth/outcomes.csv": (
         "python -m benchmarks.truth.outcomes",
         (

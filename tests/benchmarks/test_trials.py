@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.truth import calibrated, factors
+from benchmarks.truth import calibrated, factors, other_tests
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 import veridical
@@ -61,3 +61,23 @@ def test_each_selector_selects_from_its_own_block(target):
     blocks = found.selected["in"] // calibrated.N_COLUMNS
     assert (blocks[0] == 0).all()
     assert (blocks[1] == 1).all()
+
+
+def test_both_sides_of_other_tests_are_equal(monkeypatch):
+    monkeypatch.setattr(other_tests, "N_DELONG", 400)
+    monkeypatch.setattr(other_tests, "N_CONSERVATIVE", 5)
+    monkeypatch.setattr(other_tests, "N_PAIRS", 4)
+    row = other_tests.measure_design(
+        other_tests.Design("delong", "roc_auc", 100, 0.5, 0.8)
+    )
+    assert 4 <= row["rejected"] <= 50
+    design = other_tests.Design("conservative-z", "roc_auc", 60, 0.5)
+    assert other_tests.measure_design(design)["rejected"] <= 3
+    rng = np.random.default_rng(0)
+    y = other_tests.classes(design)
+    X = rng.standard_normal((60, 10)) + 0.8 * y[:, np.newaxis]
+    scores = other_tests.score_splits(X, y, "roc_auc", rng).mean(axis=1)
+    assert (scores > 0.7).all()
+    X[:, 5:] = rng.standard_normal((60, 5))  # the second block knows nothing
+    scores = other_tests.score_splits(X, y, "roc_auc", rng).mean(axis=1)
+    assert scores[0] > scores[1] + 0.15
