@@ -35,8 +35,9 @@ of 2). Small problems grow less than the theory says, because a call has a fixed
 and more where the table outgrows the processor's cache; searches that leave out what
 cannot win depend on the data.
 
-How fast this is beside other packages stands in `benchmarks/RESULTS.md`; `rank_many`
-makes [many training sets](many-training-sets.md) cheaper than as many fits.
+How fast this is beside other packages stands in `benchmarks/RESULTS.md`, time, memory
+and growth on large tables in `benchmarks/SCALE.md`; `rank_many` makes
+[many training sets](many-training-sets.md) cheaper than as many fits.
 """
 
 

@@ -34,6 +34,7 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
             "docs/reliability.md",
         ),
     ),
+    "benchmarks/SCALE.md": ("make bench-scale", ("docs/costs.md",)),
     "benchmarks/costs.json": ("make bench", ("docs/costs.md",)),
     "benchmarks/first_minute.csv": (
         "python -m benchmarks.first_minute",

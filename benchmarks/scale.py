@@ -94,6 +94,8 @@ most that the call takes beyond the table, as a multiple of the table; pages of 
 that are mapped count, although the system takes them back when it needs them. *n* and
 *p* are the exponents with which time grows when there are twice as many samples or
 features: 1 is proportional. The three classes are independent of the features.
+Each is one run: where other work shares the machine, exponents of calls that take less
+than a second can be wrong by 1 or 2.
 """
 
 
