@@ -123,7 +123,9 @@ def variances(
         sums = within[own], between[own], each[own]
         tile_variances(X, lo, hi, y, weight, sets, *sums)
 
-    for first, X in memory_blocks(data.values, step):
+    # Sums do not depend on the tile of a feature, so that blocks may begin anywhere: in
+    # tall tables a tile would take more memory than a block.
+    for first, X in memory_blocks(data.values):
         run(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
         del X
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
