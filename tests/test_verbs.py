@@ -211,12 +211,19 @@ def test_without_an_interval_the_page_says_so(tmp_path):
     assert "nan" not in (tmp_path / "page.html").read_text().split("<svg")[1]
 
 
-@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("verb", [verb for verb in VERBS if verb is not choose])
 def test_test_samples_that_were_learned_from_are_warned_of(verb):
     X, y = problem()
     rows = np.arange(len(y))
     with pytest.warns(UserWarning, match="Some test samples are also training samples"):
         verb(X, y, cv=[(rows, rows[:20]), (rows[:30], rows[30:])], random_state=0)
+
+
+def test_nothing_is_chosen_by_test_samples_that_were_learned_from():
+    X, y = problem()
+    rows = np.arange(len(y))
+    with pytest.raises(InputError, match="tested by models that were trained on them"):
+        choose(X, y, cv=[(rows, rows[:20]), (rows[:30], rows[30:])], random_state=0)
 
 
 # -- the same numbers ----------------------------------------------------------------

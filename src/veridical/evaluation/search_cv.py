@@ -188,7 +188,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             "n_features": winner.n_features,
             "estimator": winner.estimator,
         }
-        self._outcomes = Table(None, table.target, weights=table.weights)
+        self._outcome = table.kind, table.target.labels, table.weights
         if table.kind == "classes":
             self.classes_ = table.classes
         return self
@@ -246,7 +246,10 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             The target.
         """
         model, X = self._best(X)
-        table = self._outcomes
+        kind, outcome, weights = self._outcome
+        table = Table(
+            None, read_target(outcome, len(outcome), kind=kind), weights=weights
+        )
         score, *_ = read_scoring(self.scoring, table.target)
         if score.name == DEFAULTS[table.kind]:
             return float(model.score(X, y))
