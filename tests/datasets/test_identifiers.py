@@ -75,6 +75,12 @@ def test_a_subject_that_is_named_at_another_place(ids):
     assert pd.Series(labels).value_counts().nunique() == 1
 
 
+@pytest.mark.parametrize("form", ["patient{}_visit{}_rep{}", "sub-{}_ses-{}_run-{}"])
+def test_visits_belong_to_a_subject_that_is_called_so(form):
+    ids = [form.format(i, v, r) for i in range(10) for v in "12" for r in "12"]
+    assert find_groups_in_ids(ids)[1].startswith("10 subjects")
+
+
 def test_decimal_numbers_may_count_samples_of_subjects():
     visits = [i + j / 10 for i in range(1, 8) for j in range(1, 4)]
     X = pd.DataFrame({"id": visits, "dose": visits})

@@ -7,11 +7,13 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
+import sklearn
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from joblib import parallel_config
 from scipy import sparse, stats
 from sklearn import metrics
+from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -822,3 +824,25 @@ def test_two_values_and_regressors_are_said():
     assert "'svm'" in said
     found = choose(X, codes, **SMALL)
     assert not any("regressors" in note for note in found.notes)
+
+
+def test_the_fitted_pipeline_obeys_the_requests_of_its_estimator():
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = rng.normal(size=(80, 6)) + 0.5 * y[:, None]
+    weights = rng.integers(1, 4, 80).astype(float)
+    with sklearn.config_context(enable_metadata_routing=True):
+        asked = make_pipeline(
+            StandardScaler().set_fit_request(sample_weight=True),
+            LogisticRegression().set_fit_request(sample_weight=False),
+        )
+        found = choose(
+            X, y, selectors=["anova"], sizes=[2], estimators={"asked": asked}, cv=5,
+            sample_weight=weights, random_state=0, n_bootstrap=100,
+        )  # fmt: skip
+        fitted = found.estimator_
+        selected = fitted[:-1].transform(X) if len(fitted) > 1 else X
+        alone = clone(asked).fit(selected, y, sample_weight=weights)
+    assert isinstance(fitted[-1], Pipeline)
+    np.testing.assert_allclose(fitted[-1][-1].coef_, alone[-1].coef_, rtol=1e-9)
+    np.testing.assert_allclose(fitted[-1][0].mean_, alone[0].mean_, rtol=1e-12)

@@ -160,3 +160,16 @@ def test_of_three_classes_there_is_the_confusion_matrix():
     )
     assert np.sum(found.class_predictions.confusion) == 60
     assert found.class_predictions.roc == ()
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "accuracy"])
+def test_a_bin_of_samples_without_weight_has_no_interval(scoring):
+    X = np.linspace(-1, 1, 60)[:, None]
+    X[0] = 9  # alone in its bin
+    weights = np.ones(60)
+    weights[0] = 0
+    found = veridical.estimate(
+        "nb", X, np.tile([0, 0, 1], 20), cv=5, sample_weight=weights, scoring=scoring,
+        random_state=0,
+    )  # fmt: skip
+    assert 0 <= found.value <= 1

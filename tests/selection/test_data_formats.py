@@ -298,6 +298,29 @@ def test_sparse_whole_numbers_and_repeated_entries(row):
     assert_same(fitted, make(row).fit(counts.toarray(), Y))
 
 
+@each_selector("sparse")
+def test_a_sparse_matrix_of_the_user_stays_as_it_is(row):
+    entries = sparse.coo_array(
+        ([1.0, 2, 3, 1, 4], ([5, 0, 0, 7, 39], [1, 1, 2, 3, 3])), shape=(40, 6)
+    ).tocsc()
+    twice = sparse.csc_array(
+        (np.repeat(entries.data, 2), np.repeat(entries.indices, 2), 2 * entries.indptr),
+        shape=entries.shape,
+    )
+    before = twice.copy()
+    make(row).fit(twice, Y)
+    for part in ("data", "indices", "indptr"):
+        np.testing.assert_array_equal(getattr(twice, part), getattr(before, part))
+
+
+def test_features_of_a_sparse_matrix_are_no_categories():
+    X_sparse = sparse.csr_array(np.eye(len(Y)))
+    for chosen in ([0], np.arange(len(Y)) == 2):
+        with pytest.raises(ValueError, match=r"its features are numbers"):
+            InformationGain(categorical_features=chosen).fit(X_sparse, Y)
+    InformationGain(categorical_features=np.zeros(len(Y), dtype=bool)).fit(X_sparse, Y)
+
+
 @pytest.mark.parametrize("name", ["AnovaF", "InformationGain", "MRMR", "ReliefF"])
 def test_a_sparse_matrix_is_never_made_dense(name):
     """5,000 × 20,000 cells would be 800 MB; the entries are 1.6 MB."""

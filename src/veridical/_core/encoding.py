@@ -200,6 +200,7 @@ def encode(
     ['blue', 'red']
     """
     if issparse(X):
+        _refuse_categories_of_sparse(categorical_features)
         return _encode_sparse(X)
     if isinstance(X, LazyMatrix):
         return _encode_lazy(X, categorical_features)
@@ -211,6 +212,18 @@ def encode(
     if isinstance(frame, nw.DataFrame):
         return _encode_frame(frame, categorical_features, categories, name)
     return _encode_array(_as_matrix(X), categorical_features, categories, name)
+
+
+def _refuse_categories_of_sparse(chosen: Any) -> None:
+    """Raise if features of a sparse matrix are named as categorical."""
+    if chosen is None or isinstance(chosen, str):
+        return
+    named = np.asarray(chosen)
+    if named.size and (named.dtype != bool or named.any()):
+        raise InputError(
+            "categorical_features names features, but X is sparse, and its features "
+            "are numbers; pass X.toarray(), or leave categorical_features out."
+        )
 
 
 def _encode_sparse(X: Any) -> Features:

@@ -769,7 +769,11 @@ class _SparseRelief(_Relief):
                 "X is sparse and holds missing values (NaN), which distances between "
                 "sparse samples cannot use; impute them."
             )
-        return data.values.tocsc()
+        X = data.values.tocsc()
+        if not X.has_canonical_format:
+            X = X.copy()  # the matrix of the user stays as it is
+            X.sum_duplicates()
+        return X
 
     def _divide(self) -> None:
         self.plain, self.mixed = np.arange(self.X.shape[1]), np.zeros(0, dtype=np.intp)

@@ -249,7 +249,12 @@ class SVMWeights:
         return order[:POOL], limits
 
     def _exact_gram_of(self, members: IntArray) -> FloatArray:
-        """Return the inner products of some samples, as high and low parts."""
+        """Return the inner products of some samples, as high and low parts.
+
+        They are kept where the products of all samples are kept too.
+        """
+        if isinstance(self._G, Products):
+            return exact_gram(self._X[np.ix_(members, np.flatnonzero(self._present))])
         if self._exact_gram is None:
             self._exact_gram = exact_gram(self._X[:, np.flatnonzero(self._present)])
         return np.ascontiguousarray(self._exact_gram[:, members[:, None], members])

@@ -134,14 +134,20 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
     if len(endings) <= _SHARE_ENDINGS * len(ids) and _are_subjects(stems):
         found.append(stems)
     called = ids.str.findall(_NAMED)
-    if (called.map(len) == 1).all() and _are_subjects(called.str[0]):
-        found.append(called.str[0])
+    named = called.str[0] if (called.map(len) == 1).all() else None
+    if named is not None and _are_subjects(named):
+        found.append(named)
     numbers = ids.str.replace(_DIGIT, "", regex=True)
     if _are_numbered(_endings(ids, numbers), len(ids)) and _are_subjects(numbers):
         found.append(numbers)
     if not found:
         return None
     stems = max(found, key=lambda one: one.nunique())  # the first of equal ones
+    if named is not None and any(one is named for one in found):
+        # Visits of a subject that is called so; a letter with a number may be a plate.
+        is_word = named.str.match(r"[A-Za-z]{2}").all()
+        if is_word and (named.groupby(stems).nunique() == 1).all():
+            stems = named
     counts = stems.value_counts(sort=False)
     largest = counts.idxmax()
     return stems.to_numpy(dtype=object), (

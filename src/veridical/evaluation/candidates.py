@@ -221,11 +221,17 @@ def _read_selectors(given: Any, table: Table, root: int) -> tuple[NamedPart, ...
 
 
 def read_sparse(selectors: Any, estimators: Any) -> bool:
-    """Return whether candidates may learn from sparse data; "auto" is what can."""
+    """Return whether candidates may learn from sparse data; "auto" is what can.
+
+    A name that is not known is refused when the candidates are read.
+    """
     chosen: list[Any] = []
     if not (isinstance(selectors, str) and selectors == "auto"):
-        named = _name_all(selectors, "selectors", "a selector")
-        chosen += [read_selector(one) for _, one in named]
+        try:
+            named = _name_all(selectors, "selectors", "a selector")
+            chosen += [read_selector(one) for _, one in named]
+        except InputError:
+            return False
     chosen += [
         one for one in list_estimators(estimators) if not isinstance(one, PredictMany)
     ]

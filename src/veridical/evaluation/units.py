@@ -86,10 +86,16 @@ class Spread(NamedTuple):
         Returns
         -------
         Spread
-            Zeros where samples are units, and where the part is empty.
+            Zeros where samples are units, and where the part has no sample with a
+            weight.
         """
+        rows = np.concatenate(
+            [split.test[own] for split, own in zip(splits, part, strict=True)]
+        )
         samples = table.groups is None and table.weights is None
-        if samples or not any(own.any() for own in part):
+        if table.weights is not None:
+            rows = rows[table.weights[rows] > 0]
+        if samples or not rows.size:
             return cls(0, 0.0)
         parts = [
             Split(split.test[own], split.n_rows)

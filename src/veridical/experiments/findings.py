@@ -199,7 +199,10 @@ class StudyReports(Record):
         """
         import pandas as pd
 
+        columns = ["study", "statement", "outcome", "published", "ours", "rule"]
         frames = [report.to_frame() for report in self.reports]
+        if not frames:
+            return pd.DataFrame(columns=columns)
         for report, one in zip(self.reports, frames, strict=True):
             one.insert(0, "study", report.study)
         return pd.concat(frames, ignore_index=True)

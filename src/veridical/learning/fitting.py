@@ -23,6 +23,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
+from veridical._core.sklearn_private import take
 from veridical._core.splits import takes_groups
 from veridical._core.table import Table
 
@@ -88,12 +89,24 @@ def fit_rows(
 
 
 def fit_own(pipeline: Any, table: Table) -> Any:
-    """Fit a clone of a pipeline that was not made by the user, on all samples.
+    """Fit a clone of a pipeline that ends with an estimator of the user.
 
-    Its steps get weights and groups as they would alone, whatever routing says.
+    The steps before it get weights and groups as they would alone, whatever routing
+    says; the estimator gets what it requests.
     """
+    rows = np.arange(table.n_samples)
+    name, learner = pipeline.steps[-1]
+    requests = get_config()["enable_metadata_routing"] and _decides(learner)
     with config_context(enable_metadata_routing=False):
-        return fit_rows(pipeline, table, np.arange(table.n_samples))
+        if not requests:
+            return fit_rows(pipeline, table, rows)
+        X, before = table.frame(rows), []
+        if len(pipeline) > 1:
+            first = fit_rows(pipeline[:-1], table, rows)
+            X, before = first.transform(X), first.steps
+    rows, arguments = plan_fit(learner, table, rows)
+    fitted = clone(learner).fit(take(X, rows), table.labels[rows], **arguments)
+    return Pipeline([*before, (name, fitted)])
 
 
 def _decides(estimator: Any) -> bool:
