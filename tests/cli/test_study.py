@@ -311,6 +311,8 @@ def test_all_studies_and_one_that_cannot_be_run(run, three, tmp_path):
     assert [answer["failed"] for answer in answers] == [0, 1]
     pages = ["good.html", "index.html", "poor.html"]
     assert sorted(os.listdir(tmp_path / "pages")) == pages
+    page = (tmp_path / "pages" / "index.html").read_text(encoding="utf-8")
+    assert "Not run: empty." in page
     assert {"good.sqlite", "poor.sqlite"} <= set(os.listdir(tmp_path / "a" / "b"))
 
 

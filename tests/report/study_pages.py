@@ -94,7 +94,10 @@ def studies(say: Say) -> str:
     cells = {"planned": 9, "ok": 8, "failed": 1, "pending": 0}
     first, second = study_report(say), study_report(say)
     second = replace(second, settings={**second.settings, "cells": cells})
-    return report.page(StudyReports((first, second), settings(say, "study run")))
+    missing = (say("lufe"),)
+    return report.page(
+        StudyReports((first, second), missing, settings(say, "study run"))
+    )
 
 
 def state(say: Say, **changes) -> dict:

@@ -111,9 +111,9 @@ def memoriser_in_632(e: AuditEvidence) -> Finding | None:
         "VD006",
         "error",
         "The estimator predicts all its training samples correctly, so 0.368 of the "
-        f".632 estimate is 1 whatever the data. It reports "
-        f"{e.measure.write(found.value)}; on samples outside the bootstrap samples the "
-        f"estimator reaches {e.measure.write(outside)}.",
+        f".632 estimate is 1 whatever the data. Its {found.scoring.label} is "
+        f"{found.scoring.write(found.value)}; on samples outside the bootstrap samples "
+        f"it is {found.scoring.write(outside)}.",
         {"estimate": found.value, "outside": outside},
         cure=None if e.of_classes else "Use CrossValidation(10).",
     )

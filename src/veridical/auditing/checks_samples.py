@@ -16,6 +16,7 @@ from veridical._core.numbers import count, percent
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.splits import Split
 from veridical._core.table import Table
+from veridical.auditing.association import outcome_values
 from veridical.auditing.clusters import MOST_CLUSTERED
 from veridical.auditing.codes import finding, untested
 from veridical.auditing.duplicates import sample_distances
@@ -138,7 +139,7 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
     if len(units) < 20:
         return None
     time, z = e.known.time, e.likeness_in_order
-    if z < ORDER_Z and time is None:
+    if time is None and (z < ORDER_Z or is_sorted_outcome(e)):
         return untested(
             "VD022",
             "time=",
@@ -171,13 +172,39 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
             severity = "warning"
         said += f" With folds of {how}, {text}"
         details[f"{e.measure.name}_blocked"] = other
-    if severity == "note":
+    if severity == "note" and not _sorts(e, data.values[:, ~data.categorical]):
         found = _shifted_outcomes(e)
         if found is not None:
             shifted, text = found
             severity, said = "warning", f"{said} {text}"
             details["shifted"] = shifted
     return finding("VD022", severity, said, details)
+
+
+def is_sorted_outcome(e: AuditEvidence) -> bool:
+    """Return whether a table without times is sorted by a feature or by its outcome.
+
+    Only for numbers and survival times: consecutive folds of such a table are hard to
+    predict, because the training samples have other outcomes, and this is no leak.
+    """
+    if e.of_classes or e.known.time is not None:
+        return False
+    data = e.procedure.table
+    outcome = outcome_values(data)[:, None]
+    return _sorts(e, outcome) or _sorts(e, data.values[:, ~data.categorical])
+
+
+def _sorts(e: AuditEvidence, columns: FloatArray) -> bool:
+    """Return whether a table without times is sorted by one of these columns.
+
+    The order of such a table is that of a feature, whatever the outcome is, so outcomes
+    that are shifted along it depend on this feature.
+    """
+    if e.known.time is not None:
+        return False
+    steps = np.diff(columns[e.order], axis=0)
+    one_way = (steps >= 0).all(axis=0) | (steps <= 0).all(axis=0)
+    return bool((one_way & (steps != 0).any(axis=0)).any())
 
 
 def _shifted_outcomes(e: AuditEvidence) -> tuple[float, str] | None:

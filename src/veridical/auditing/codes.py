@@ -200,6 +200,7 @@ _WITHOUT_CLASSES = {
     "both classes": "the whole range of outcomes",
     "accuracy": "score",
     "classifier": "estimator",
+    "classes": "outcomes",
     "class": "outcome",
 }
 

@@ -59,6 +59,7 @@ from veridical.auditing.checks_samples import (
     blocked_splits,
     find_interpolated,
     find_strata,
+    is_sorted_outcome,
     whole_group_splits,
 )
 from veridical.auditing.class_traces import impute_together, normalise_together
@@ -391,7 +392,7 @@ def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
     nothing = Part("order", 0.0, 0.0, 0.0)
     if sparse.issparse(table.values) or table.n_samples < 20:
         return nothing
-    if e.likeness_in_order < ORDER_Z:
+    if e.likeness_in_order < ORDER_Z or is_sorted_outcome(e):
         return nothing
     splits, _ = blocked_splits(
         e.codes, units_in_order(table, e.order), min(10, max(2, len(e.splits)))

@@ -83,14 +83,16 @@ def _scaled(values: FloatArray) -> Trace | None:
     ends = (low == 0) | (low == -1)
     # A binary feature has this range without scaling.
     between = ((values > low) & (values < high)).any(axis=0)
-    count = int(np.count_nonzero(ends & (np.abs(high - 1) < _TOLERANCE) & between))
+    scaled = ends & (np.abs(high - 1) < _TOLERANCE) & between
+    count = int(np.count_nonzero(scaled))
     if count < _LEAST_SHARE * values.shape[1]:
         return None
+    least = "0" if (low[scaled] == 0).all() else "−1"
     return Trace(
         "scaled",
         count,
         f"{count} of {values.shape[1]} numeric features range exactly from "
-        f"{'0' if (low == 0).all() else '−1'} to 1 over these {len(values)} samples: "
+        f"{least} to 1 over these {len(values)} samples: "
         "they were scaled by the minimum and maximum of all of them.",
     )
 

@@ -152,7 +152,8 @@ def run(
         if status == interrupts.STATUS:
             break
     if several and out is not None and reports:
-        study_report.write_summary(reports, out / "index.html", as_text=not as_json)
+        index = out / "index.html"
+        study_report.write_summary(reports, names, index, as_text=not as_json)
     if as_json:
         said: Any = answers if several else answers[0]
         console.dump(said)

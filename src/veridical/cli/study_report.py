@@ -70,12 +70,16 @@ def as_json(report: StudyReport | None, out: Path | None) -> dict[str, Any]:
     return {"findings": report.to_dict(), "page": page}
 
 
-def write_summary(reports: list[StudyReport], out: Path, *, as_text: bool) -> None:
+def write_summary(
+    reports: list[StudyReport], names: list[str], out: Path, *, as_text: bool
+) -> None:
     """Write the report of several studies, and say what it says."""
     from veridical.experiments import StudyReports
 
     settings = with_origin({}, None, shlex.join(["veridical", *sys.argv[1:]]))
-    record = StudyReports(tuple(reports), settings)
+    found = {report.study for report in reports}
+    missing = tuple(name for name in names if name not in found)
+    record = StudyReports(tuple(reports), missing, settings)
     path = record.save(out)
     if as_text:
         typer.echo(

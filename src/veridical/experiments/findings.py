@@ -157,6 +157,8 @@ class StudyReports(Record):
     ----------
     reports : tuple of StudyReport
         The studies, each with its findings and its settings.
+    missing : tuple of str
+        Names of studies that have no findings, as they could not be run.
     settings : mapping of str to str, number or tuple
         Settings of the runs of all studies.
 
@@ -174,6 +176,7 @@ class StudyReports(Record):
     """
 
     reports: tuple[StudyReport, ...]
+    missing: tuple[str, ...] = ()
     settings: Mapping[str, Setting] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -187,7 +190,11 @@ class StudyReports(Record):
 
     def _conclude(self) -> Conclusion:
         """Count the findings of all papers that were reproduced."""
-        return _conclude(self.checks, count(len(self.reports), "paper"))
+        found = _conclude(self.checks, count(len(self.reports), "paper"))
+        if not self.missing:
+            return found
+        said = f"{found.sentence} Not run: {', '.join(self.missing)}."
+        return Conclusion("open" if found.belief == "yes" else found.belief, said)
 
     def to_frame(self) -> pd.DataFrame:
         """Return a data frame with one row per finding, study by study.

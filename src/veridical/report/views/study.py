@@ -130,6 +130,7 @@ class StudiesSummary(TypedDict):
     headline: str
     belief: StudyBelief
     studies: list[StudySummary]
+    missing: list[str]
     settings: dict[str, Setting]
 
 
@@ -251,7 +252,7 @@ def show(report: StudyReport) -> View:
 def show_several(record: StudyReports) -> View:
     """Count the findings of every paper, then show them study by study."""
     s: StudiesSummary = summarize_several(record)
-    counts = _outcome_counts(s["studies"])
+    counts = _outcome_counts(s["studies"], s["missing"])
     everything = [check for study in s["studies"] for check in study["checks"]]
     named = [f"{one['study']} ({sentence(one['paper'])[:-1]})" for one in s["studies"]]
     said = [
@@ -275,13 +276,14 @@ def show_several(record: StudyReports) -> View:
     )
 
 
-def _outcome_counts(studies: Sequence[StudySummary]) -> Rows:
+def _outcome_counts(studies: Sequence[StudySummary], missing: Sequence[str]) -> Rows:
     """Count the findings of each study by outcome, and its cells."""
     rows = []
     for study in studies:
         outcomes = Counter(check["outcome"] for check in study["checks"])
         numbers = [str(outcomes[outcome]) for outcome in SIGNS]
         rows.append((study["study"], *numbers, _cells(study["settings"])))
+    rows += [(name, *[MISSING] * len(SIGNS), "not run") for name in missing]
     heads = "Study! | Reproduced# | Not reproduced# | Open# | Cells computed#"
     return table("Findings of each paper by outcome", heads, rows)
 
