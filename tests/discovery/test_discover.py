@@ -538,7 +538,8 @@ def test_some_categorical_features_are_warned_of():
 
 
 _CLAIMS = {
-    "anova": {"n_permutations": 19, "n_pairs": 0},
+    "default": {"n_permutations": 19, "n_pairs": 0},
+    "anova": {"selector": "anova", "n_permutations": 19, "n_pairs": 0},
     "information-gain": {
         "selector": "information-gain",
         "n_permutations": 19,
@@ -601,7 +602,9 @@ def test_each_combination_works_or_is_refused_in_words(kind, features, extra):
     assert [words for words in refusals if not re.search(_REFUSED, words)] == []
     assert "pairs of relieff" in worked or extra == "strata"
     if features == "numbers":
-        assert {"anova"} <= worked
+        assert "default" in worked
+        assert ("anova" in worked) == (kind != "survival")
         assert ({"dcrt", "knockoffs"} <= worked) == (extra == "plain")
     elif features == "missing":
         assert not {"dcrt", "knockoffs", "anova"} & worked
+        assert ("default" in worked) == (kind != "survival")
