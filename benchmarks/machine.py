@@ -33,7 +33,7 @@ def describe() -> dict[str, str]:
     """Describe the machine, by headings for a table."""
     about = {
         "Cores": str(cores()),
-        "Processor": _processor(),
+        "Processor": processor(),
         "Memory": _memory(),
         "System": f"{platform.system()} {platform.machine()}",
         "Python": platform.python_version(),
@@ -57,7 +57,7 @@ def load() -> float:
     return 0.0
 
 
-def _processor() -> str:
+def processor() -> str:
     with contextlib.suppress(OSError):
         found = re.search(
             r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8")

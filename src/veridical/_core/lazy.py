@@ -172,6 +172,16 @@ class LazyMatrix:
         dense = loaded.toarray() if sparse.issparse(loaded) else loaded
         return np.asarray(dense, dtype=dtype)
 
+    @property
+    def device_array(self) -> Any:
+        """The values in the memory of a GPU; None where they are not there."""
+        found = getattr(self.reader, "device_array", None)
+        if found is None:
+            return None
+        if self._rows is not None:
+            found = found[self._rows]
+        return found if self._columns is None else found[:, self._columns]
+
     # -- parts -----------------------------------------------------------------------
 
     def take_columns(self, columns: Any) -> LazyMatrix:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical._core.arrays import IntArray
+from veridical._core.devices import device_matrix, is_on_device
 from veridical._core.encoding import code_series, feature_kinds, refuse_repeated_names
 from veridical._core.errors import InputError
 from veridical._core.lazy import DEFAULT_LIMIT, LazyMatrix, read_bytes
@@ -90,7 +91,7 @@ def as_lazy(X: Any, memory_limit: int | None = None) -> Any:
     ----------
     X : object
         What the user gave: arrays and data frames of Dask, datasets of h5py, zarr and
-        pyarrow are read by blocks, and AnnData is taken apart.
+        pyarrow and arrays on a GPU are read by blocks, and AnnData is taken apart.
     memory_limit : int, optional
         In bytes.
     """
@@ -98,6 +99,8 @@ def as_lazy(X: Any, memory_limit: int | None = None) -> Any:
         return X
     if is_annotated(X):
         return annotated_matrix(X)
+    if is_on_device(X):
+        return device_matrix(X)
     kind = type(X).__module__.split(".")[0]
     if kind not in ("dask", "h5py", "zarr", "pyarrow"):
         return X

@@ -16,15 +16,16 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import Device, device_values
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Numbers, Survival
@@ -78,14 +79,14 @@ NARROWING = 16  # ratio of ranges; beyond it a set shares no sums of a feature
 
 
 @dataclass(frozen=True)
-class _Scales:
+class Scales:
     """Scales of the features in one training set."""
 
     low: FloatArray
     inverse: FloatArray
     n_vals: IntArray
 
-    def differ_in(self, other: _Scales) -> NDArray[np.bool_]:
+    def differ_in(self, other: Scales) -> NDArray[np.bool_]:
         """Mark the features whose scales differ between two training sets."""
         return (
             (self.low != other.low)
@@ -93,12 +94,12 @@ class _Scales:
             | (self.n_vals != other.n_vals)
         )
 
-    def added_factor(self, other: _Scales, columns: IntArray) -> FloatArray:
+    def added_factor(self, other: Scales, columns: IntArray) -> FloatArray:
         """Return 1/range here minus that in the other set; 0 for a constant feature."""
         more = self.inverse[columns] - other.inverse[columns]
         return np.where(self.inverse[columns] > 0, more, 0.0)
 
-    def narrowed(self, other: _Scales, columns: IntArray) -> IntArray:
+    def narrowed(self, other: Scales, columns: IntArray) -> IntArray:
         """Return the features whose range is far smaller than in the other set."""
         return np.flatnonzero(
             self.inverse[columns] > NARROWING * other.inverse[columns]
@@ -159,6 +160,10 @@ class NeighbourRelevance(ABC):
         """Return how often the neighbours of each sample are used, shape (S, n)."""
         return sets.counts
 
+    def is_on_device(self, data: Table) -> bool:
+        """Return whether a GPU does the work."""
+        return False
+
     @abstractmethod
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the neighbours of the samples, with their weights."""
@@ -175,12 +180,15 @@ class ReliefRelevance(NeighbourRelevance):
     queries : array of shape (S, n) or None
         How often the neighbours of each sample are used; None is once for every
         sample of the set.
+    device : {"cuda", "cpu"} or None
+        Where to work; None is where the features are.
     rtol, atol, tick
         As in :class:`NeighbourRelevance`.
     """
 
     n_neighbors: int = 10
     queries: FloatArray | None = None
+    device: Device = None
 
     precision: ClassVar[Precision] = np.float32
     batch: ClassVar[int] = 16  # sets whose pairs, mostly the same, are summed together
@@ -196,8 +204,25 @@ class ReliefRelevance(NeighbourRelevance):
         share = np.count_nonzero(sets.counts, axis=1).mean() / data.n_samples
         if share > MAX_SHARE or data.categorical.any() or data.is_sparse:
             return None
+        if data.is_lazy or self.is_on_device(data):
+            return None
         found = _LeadingRelief(data, sets, self, n_threads)
         return found.leading_scores(n_features) if found.is_usual else None
+
+    def is_on_device(self, data: Table) -> bool:
+        """Return whether a GPU does the work."""
+        if data.is_sparse or self.device == "cpu":
+            return False
+        return self.device == "cuda" or device_values(data.values) is not None
+
+    def of_set(self, s: int) -> Self:
+        """Return the relevance for one training set, on the processor."""
+        queries = None if self.queries is None else self.queries[s : s + 1]
+        return replace(self, queries=queries, device="cpu", tick=None)
+
+    def shares(self, n_samples: float) -> FloatArray | None:
+        """Return the weights of neighbours by rank, None if all have the same."""
+        return None
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples of every class."""
@@ -237,7 +262,7 @@ class RegressionReliefRelevance(ReliefRelevance):
 
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the nearest samples; weight them by the differences of the target."""
-        shares = self._shares(problem)
+        shares = self.shares(problem.counts.sum())
         first, second, negative = find_nearest(problem, self.n_neighbors, shares)
         weight, n_queries = -negative, float(problem.queries.sum())
         own = target[problem.ids]
@@ -249,11 +274,11 @@ class RegressionReliefRelevance(ReliefRelevance):
         loss = weight * (1.0 - differ) / rest if rest > 0 else np.zeros(weight.size)
         return NeighbourPairs(first, second, n_queries * (gain - loss))
 
-    def _shares(self, problem: Neighbourhood) -> FloatArray | None:
+    def shares(self, n_samples: float) -> FloatArray | None:
         """Return the weights of neighbours by rank, None if all have the same."""
         if self.decay is None:
             return None
-        n_near = int(min(self.n_neighbors, problem.counts.sum() - 1))
+        n_near = int(min(self.n_neighbors, n_samples - 1))
         shares = np.exp(-((np.arange(1, n_near + 1) / self.decay) ** 2))
         return shares / shares.sum()
 
@@ -295,7 +320,7 @@ def pairs_evenly(n: int, pieces: int) -> list[tuple[int, int]]:
     return list(pairwise(bounds))
 
 
-class _Relief:
+class PlainRelief:
     """Rows sorted by class, features divided into plain and mixed ones."""
 
     def __init__(
@@ -337,11 +362,10 @@ class _Relief:
         self.X_plain = self.X if plain.all() else self.X.take(self.plain, axis=1)
         self.X_mixed = self.X.take(self.mixed, axis=1).astype(np.float64, copy=False)
 
-    def _scales(self, rescaled: bool = False) -> list[_Scales]:
+    def _scales(self, rescaled: bool = False) -> list[Scales]:
         """Compute the scales of every training set, and last those of all rows."""
         counts = np.vstack([self.counts, np.ones(self.counts.shape[1])])
-        unsorted = np.empty_like(counts)
-        unsorted[:, self.rows] = counts
+        unsorted = self.unsorted(counts)
         low, high = self._ranges(unsorted)
         if not rescaled and self._rescale_extreme(low, high):
             return self._scales(rescaled=True)
@@ -356,7 +380,7 @@ class _Relief:
                 values = self.X[present, j]
                 n_vals[s, j] = max(1, np.unique(values[~np.isnan(values)]).size)
         low[:, self.nominal], inverse[:, self.nominal] = 0.0, 0.0
-        return [_Scales(*each) for each in zip(low, inverse, n_vals, strict=True)]
+        return [Scales(*each) for each in zip(low, inverse, n_vals, strict=True)]
 
     def _rescale_extreme(self, low: FloatArray, high: FloatArray) -> bool:
         """Rescale features whose sums or inverse ranges would overflow.
@@ -434,7 +458,7 @@ class _Relief:
             The features to weigh.
         """
         if self.is_tall:
-            pairs = self.relevance.pairs(self._tiles(0), self._target_values(0))
+            pairs = self.relevance.pairs(self.tiles(0), self._target_values(0))
         else:
             numeric, mixed = self._numeric_distances(), self._mixed_distances()
             (pairs,) = self._all_pairs(numeric, mixed, range(1))
@@ -465,7 +489,7 @@ class _Relief:
         """Return the weights, set by set, without all distances in memory."""
         result = np.zeros((len(self.counts), self.X.shape[1]))
         for s, total in enumerate(result):
-            problem, target = self._tiles(s), self._target_values(s)
+            problem, target = self.tiles(s), self._target_values(s)
             asked, tick = problem.asked, problem.tick
             few = problem.counts.size**2 <= MAX_PAIRS
             if few or not self.relevance.has_many_pairs:
@@ -485,7 +509,7 @@ class _Relief:
                     tick()
         return result
 
-    def _tiles(self, s: int) -> Neighbourhood:
+    def tiles(self, s: int) -> Neighbourhood:
         """Return the search in training set `s`, a few samples at a time."""
         here = np.flatnonzero(self.counts[s])
         asked = np.flatnonzero(self.queries[s, here])
@@ -681,7 +705,7 @@ class _Relief:
         self,
         s: int,
         here: IntArray,
-        scales: _Scales,
+        scales: Scales,
         distances: Callable[[IntArray], QuickArray],
         step: int,
         error: float,
@@ -702,7 +726,7 @@ class _Relief:
             n_threads,
         )
 
-    def _samples(self, scales: _Scales, rows: IntArray) -> Any:
+    def _samples(self, scales: Scales, rows: IntArray) -> Any:
         """Return what kernels compute exact distances from."""
         return Samples(
             self.X_plain,
@@ -721,6 +745,18 @@ class _Relief:
         if isinstance(self.target, Numbers):
             return self.target.values[self.rows]
         return self.y.astype(np.float64)
+
+    def unsorted(self, values: FloatArray) -> FloatArray:
+        """Put values of samples, in the last axis, in the order of the rows."""
+        result = np.empty_like(values)
+        result[..., self.rows] = values
+        return result
+
+    def sum_differences(self, s: int, pairs: NeighbourPairs) -> FloatArray:
+        """Sum weight × difference over pairs, with the ranges of one set."""
+        result = np.zeros((1, self.X.shape[1]))
+        self._sum(s, [pairs], result)
+        return result[0] * self.queries[s].sum()
 
     def _sum(self, first: int, pairs: list[NeighbourPairs], result: FloatArray) -> None:
         """Sum the differences of every feature over the pairs of some sets."""
@@ -753,7 +789,7 @@ class _Relief:
             sums[self.plain[columns]] = alone[0]
 
 
-class _SparseRelief(_Relief):
+class _SparseRelief(PlainRelief):
     """Sparse features, all of them numbers that are not missing.
 
     Distances are computed from the stored values, a few samples at a time, and
@@ -803,19 +839,27 @@ class _SparseRelief(_Relief):
         found = SparseDistances(X, self.scales[s].inverse, precision)
         return found, found.error
 
-    def _samples(self, scales: _Scales, rows: IntArray) -> Any:
+    def _samples(self, scales: Scales, rows: IntArray) -> Any:
         return SparseSamples(self.stored, scales.inverse, rows)
 
 
 def _relief(
     data: Table, sets: TrainSets, relevance: NeighbourRelevance, n_threads: int
-) -> _Relief:
-    """Return the computation for dense or for sparse features."""
-    kind = _SparseRelief if data.is_sparse else _Relief
-    return kind(data, sets, relevance, n_threads)
+) -> PlainRelief:
+    """Return the computation for dense or sparse features, or for those on a GPU."""
+    if data.is_sparse:
+        return _SparseRelief(data, sets, relevance, n_threads)
+    if relevance.is_on_device(data):
+        from veridical.criteria.relief_on_device import relief_on_device  # it extends
+
+        found = relief_on_device(data, sets, relevance, n_threads)
+        if found is not None:
+            return found
+    loaded = data.replace(features=data.features.load())
+    return PlainRelief(loaded, sets, relevance, n_threads)
 
 
-class _LeadingRelief(_Relief):
+class _LeadingRelief(PlainRelief):
     """The first features of many small training sets, of complete numbers.
 
     A half of the samples has other ranges of most features than all samples, so that
@@ -825,7 +869,7 @@ class _LeadingRelief(_Relief):
     be among the first are weighed precisely.
     """
 
-    def _scales(self, rescaled: bool = False) -> list[_Scales]:
+    def _scales(self, rescaled: bool = False) -> list[Scales]:
         """Compute the ranges of all samples; those of the sets are computed later."""
         with np.errstate(over="ignore", invalid="ignore"):
             self.low = self.X.min(axis=0).astype(np.float64)
@@ -903,7 +947,7 @@ class _LeadingRelief(_Relief):
         D: QuickArray = np.empty((here.size, here.size), dtype=self.precision)
         largest_size = sum_pairs_by_tiles(Z, here, factor, Z.dtype.type(-2), D)
         error = error_bound(p, largest_size, float(D.max()))
-        scales = _Scales(self.low, inverse, np.zeros(p, dtype=np.intp))
+        scales = Scales(self.low, inverse, np.zeros(p, dtype=np.intp))
         problem = self._neighbourhood(
             s, here, scales, partial(_take_rows, D), here.size, error, 1
         )

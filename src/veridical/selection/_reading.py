@@ -13,6 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import to_host
 from veridical._core.encoding import Features, encode, mark_features
 from veridical._core.errors import InputError
 from veridical._core.lazy_readers import as_lazy, lazy_integers
@@ -42,13 +43,15 @@ class Abilities:
     """Kinds of data that a selector accepts; errors name the missing one.
 
     `blocks` says that features are read by blocks, where they are not in memory; for
-    other selectors they are read as a whole.
+    other selectors they are read as a whole. `device` says that they are used where
+    they are, on a GPU.
     """
 
     categorical: bool = False
     missing: bool = False
     sparse: bool = False
     blocks: bool = False
+    device: bool = False
     weights: Weights = "none"
     targets: tuple[Kind, ...] = ("classes",)
 
@@ -59,7 +62,8 @@ class Abilities:
         so, or are read; missing values are found when a block is read.
         """
         if features.is_lazy:
-            if not self.blocks:
+            on_device = self.device and features.values.device_array is not None
+            if not self.blocks and not on_device:
                 return self.adapt(features.load(), name)
             if not self.missing:
                 complete = features.values.without_missing(name)
@@ -213,6 +217,7 @@ def read_arguments(
     sample_weight : array-like or None
         As the user gave it.
     """
+    y, sample_weight = to_host(y), to_host(sample_weight)
     named = names_categorical(chosen)
     X = as_lazy(X if named else lazy_integers(X))
     X = read_samples(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veridical._core.arrays import FloatArray
+from veridical._core.devices import Device, check_device
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
@@ -70,6 +71,10 @@ class ReliefF(ReportsProgress, ScoreSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The weights are the same, up to rounding of their sums.
 
     Attributes
     ----------
@@ -123,6 +128,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         categorical=True,
         missing=True,
         sparse=True,
+        device=True,
         weights="whole",
         targets=("classes", "numbers", "survival"),
     )
@@ -141,6 +147,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         keep: Any = None,
         feature_groups: Any = None,
         n_jobs: int | None = None,
+        device: Device = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.n_neighbors = n_neighbors
@@ -151,6 +158,7 @@ class ReliefF(ReportsProgress, ScoreSelector):
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
+        self.device = device
 
     def _n_steps(self, data: Table) -> int:
         return N_PARTS
@@ -161,12 +169,15 @@ class ReliefF(ReportsProgress, ScoreSelector):
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
         queries, decay = self._queries(sets), self._decay(data)
-        self._warn_of_cost(data, sets)
-        if data.kind == "classes":
-            return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
-        return RegressionReliefRelevance(
-            self.n_neighbors, queries, decay=decay, tick=self._ticker
-        )
+        device, tick = check_device(self.device), self._ticker
+        relevance = ReliefRelevance(self.n_neighbors, queries, device, tick=tick)
+        if data.kind != "classes":
+            relevance = RegressionReliefRelevance(
+                self.n_neighbors, queries, device, decay=decay, tick=tick
+            )
+        if not relevance.is_on_device(data):
+            self._warn_of_cost(data, sets)
+        return relevance
 
     def _warn_of_cost(self, data: Table, sets: TrainSets) -> None:
         n, p = len(data), data.n_features

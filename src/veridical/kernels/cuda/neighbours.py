@@ -1,0 +1,242 @@
+"""Launch the kernels that find neighbours on a GPU; the notation is in the source.
+
+`NeighbourKernels` has one method for each of them. Arrays are those of `xp`, CuPy. The
+tests have the same methods in numpy, as an oracle for the kernels and in their place.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from veridical._core.devices import cupy
+from veridical.kernels.cuda import as_values, compiled
+
+#: Samples of a tile of distances: rows and columns of D are multiples of it.
+TILE = 128
+#: Features that are read together: rows of Z are a multiple of it.
+DEPTH = 16
+#: Largest number of samples in a list of candidates, and of those wanted.
+MAX_CAPACITY, MAX_WANTED = 256, 128
+#: Threads of a block, in kernels that have a thread for each feature or sample.
+_THREADS = 128
+#: Samples that a block decides.
+_WARPS = 4
+#: Blocks of a launch that keep all processors of a GPU busy.
+_BLOCKS = 8192
+#: Bytes that a candidate takes while its sample is decided.
+_CANDIDATE_BYTES = 24
+
+
+class MixedFeatures(NamedTuple):
+    """Categorical and incomplete features, and their scales; see `value_difference`."""
+
+    columns: Any
+    low: Any
+    inverse: Any
+    n_vals: Any
+
+
+class Candidates(NamedTuple):
+    """Samples that may be neighbours; `n` of each list, −1 where it is too short."""
+
+    index: Any
+    distance: Any
+    n: Any
+    cutoff: Any
+
+
+class Near(NamedTuple):
+    """Neighbours of asked samples by class, and their weights; `n` as above."""
+
+    index: Any
+    weight: Any
+    n: Any
+
+
+@dataclass(frozen=True)
+class DeviceSamples:
+    """Samples sorted by class: their rows of X, their classes, and where these end."""
+
+    rows: Any
+    classes: Any
+    bounds: Any
+
+
+@dataclass(frozen=True)
+class DeviceSet:
+    """A training set on the GPU: scales, multiplicities and sizes of its classes."""
+
+    inverse: Any
+    mixed: MixedFeatures
+    counts: Any
+    queries: Any
+    class_size: Any
+    n: float
+
+
+class NeighbourKernels:
+    """The kernels for some features.
+
+    Parameters
+    ----------
+    X : array of shape (n, p)
+        The features; they are copied to the GPU, where they are not there.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.xp = cupy()
+        self.X = as_values(X)
+        self._module = compiled("neighbours", self.X.dtype.str)
+
+    def _launch(self, name: str, grid: Any, block: Any, *args: Any, **more: Any) -> None:
+        sizes = tuple(int(one) for one in grid), tuple(int(one) for one in block)
+        self._module.get_function(name)(*sizes, args, **more)
+
+    def free_bytes(self) -> int:
+        """Return the free memory of the GPU."""
+        self.xp.get_default_memory_pool().free_all_blocks()
+        return int(self.xp.cuda.runtime.memGetInfo()[0])
+
+    def ranges(self, rows: Any) -> tuple[Any, Any, Any]:
+        """Return the least and largest value and the missing values of each feature."""
+        p = self.X.shape[1]
+        blocks = -(-p // _THREADS)
+        parts = max(1, min(_BLOCKS // blocks, len(rows) // 64))
+        low, high = self.xp.empty((2, parts, p))
+        missing = self.xp.empty((parts, p), dtype=np.int32)
+        grid = blocks, parts
+        self._launch(
+            "fill_ranges", grid, (_THREADS,), self.X, np.int64(p), rows,
+            np.int32(len(rows)), low, high, missing,
+        )  # fmt: skip
+        return low.min(axis=0), high.max(axis=0), missing.sum(axis=0)
+
+    def scale(
+        self, samples: DeviceSamples, columns: Any, centre: Any, factor: Any
+    ) -> Any:
+        """Return Z for some features of all samples."""
+        n, q, p = len(samples.rows), len(columns), self.X.shape[1]
+        width, depth = -(-n // TILE) * TILE, -(-q // DEPTH) * DEPTH
+        Z = self.xp.empty((depth, width), dtype=np.float32)
+        self._launch(
+            "scale_samples", (width // 32, -(-depth // 32)), (32, 8), self.X,
+            np.int64(p), samples.rows, np.int32(n), columns, np.int32(q), centre,
+            factor, np.int32(depth), np.int32(width), Z,
+        )  # fmt: skip
+        return Z
+
+    def add_distances(
+        self, own: Any, Z: Any, D: Any, *, symmetric: bool, accumulate: bool
+    ) -> None:
+        """Add the distances of the samples of `own` to those of Z, or set D to them."""
+        grid = Z.shape[1] // TILE, own.shape[1] // TILE
+        self._launch(
+            "add_distances", grid, (256,), own, np.int64(own.shape[1]), Z,
+            np.int64(Z.shape[1]), np.int32(len(Z)), np.int32(symmetric),
+            np.int32(accumulate), D,
+        )  # fmt: skip
+
+    def mirror(self, D: Any) -> None:
+        """Copy what is above the diagonal of D to below."""
+        self._launch(
+            "mirror", (D.shape[1] // 32, len(D) // 32), (32, 8), D, np.int64(len(D))
+        )
+
+    def add_mixed(
+        self, samples: DeviceSamples, asked: Any, mixed: MixedFeatures, D: Any
+    ) -> None:
+        """Add the distances over categorical and incomplete features to D."""
+        n, m = len(samples.rows), len(asked)
+        self._launch(
+            "add_mixed", (-(-n // _THREADS), m), (_THREADS,), self.X,
+            np.int64(self.X.shape[1]), samples.rows, np.int32(n), asked,
+            np.int32(m), *_arguments(mixed), np.int64(D.shape[1]), D,
+        )  # fmt: skip
+
+    def list_nearest(
+        self, samples: DeviceSamples, D: Any, m: int, wanted: int, capacity: int
+    ) -> Candidates:
+        """List about `wanted` nearest samples of each class for the first m of D."""
+        n_classes = len(samples.bounds) - 1
+        xp, slots = self.xp, (m, n_classes)
+        found = Candidates(
+            xp.zeros((*slots, capacity), dtype=np.int32),
+            xp.zeros((*slots, capacity), dtype=np.float32),
+            xp.empty(slots, dtype=np.int32),
+            xp.empty(slots, dtype=np.float32),
+        )
+        self._launch(
+            "list_nearest", slots, (256,), D, np.int64(D.shape[1]), samples.bounds,
+            np.int32(wanted), np.int32(capacity), *found,
+        )  # fmt: skip
+        return found
+
+    def decide(
+        self,
+        samples: DeviceSamples,
+        one: DeviceSet,
+        asked: Any,
+        listed: Candidates,
+        k: int,
+        shares: Any,
+        error: float,
+        relative: float,
+        wider: float,
+    ) -> Near:
+        """Decide which candidates are neighbours in a training set."""
+        m, n_classes, capacity = listed.index.shape
+        xp = self.xp
+        near = Near(
+            xp.zeros(listed.index.shape, dtype=np.int32),
+            xp.zeros(listed.index.shape),
+            xp.empty((m, n_classes), dtype=np.int32),
+        )
+        self._launch(
+            "decide", (-(-m * n_classes // _WARPS),), (32, _WARPS), self.X,
+            np.int64(self.X.shape[1]), samples.rows, one.inverse,
+            *_arguments(one.mixed), asked, np.int32(m), samples.classes,
+            np.int32(n_classes), np.int32(capacity), *listed, one.counts, one.queries,
+            one.class_size, np.float64(one.n), np.int32(k), shares,
+            np.int32(len(shares) - 1), np.float64(error), np.float64(relative),
+            np.float64(wider), *near, shared_mem=_WARPS * MAX_CAPACITY * _CANDIDATE_BYTES,
+        )  # fmt: skip
+        return near
+
+    def sum_numeric(self, samples: DeviceSamples, asked: Any, near: Near) -> Any:
+        """Sum weight × |difference| of every feature over the neighbours."""
+        m, n_classes, capacity = near.index.shape
+        p = self.X.shape[1]
+        grid = -(-p // _THREADS), self._parts(p, m)
+        total = self.xp.empty((grid[1], p))
+        self._launch(
+            "sum_numeric", grid, (_THREADS,), self.X, np.int64(p), samples.rows,
+            asked, np.int32(m), np.int32(n_classes), np.int32(capacity), *near, total,
+        )  # fmt: skip
+        return total.sum(axis=0)
+
+    def sum_mixed(
+        self, samples: DeviceSamples, asked: Any, near: Near, mixed: MixedFeatures
+    ) -> Any:
+        """Sum weight × difference of categorical and incomplete features."""
+        m, n_classes, capacity = near.index.shape
+        p, size = self.X.shape[1], len(mixed.columns)
+        grid = -(-size // _THREADS), self._parts(size, m)
+        total = self.xp.empty((grid[1], size))
+        self._launch(
+            "sum_mixed", grid, (_THREADS,), self.X, np.int64(p), samples.rows,
+            *_arguments(mixed), asked, np.int32(m), np.int32(n_classes),
+            np.int32(capacity), *near, total,
+        )  # fmt: skip
+        return total.sum(axis=0)
+
+    def _parts(self, n_features: int, m: int) -> int:
+        """Return into how many parts asked samples are divided."""
+        return max(1, min(_BLOCKS // -(-n_features // _THREADS), m, 65535))
+
+
+def _arguments(mixed: MixedFeatures) -> tuple[Any, ...]:
+    """Return the arguments of kernels that stand for these features."""
+    return (mixed.columns, np.int32(len(mixed.columns)), *mixed[1:])
