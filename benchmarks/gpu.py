@@ -21,7 +21,7 @@ import numpy as np
 
 from benchmarks import machine
 from veridical._core.devices import cupy
-from veridical.selection import ReliefF
+from veridical.selection import MRMR, AnovaF, DifferentialPrioritization, ReliefF
 
 PAGE = Path(__file__).resolve().parent / "GPU.md"
 #: Samples of the call that compiles everything.
@@ -61,7 +61,8 @@ def page(rows: Sequence[tuple[str, ...]]) -> str:
     """Return the page."""
     device = cupy().cuda.runtime.getDeviceProperties(0)
     said = f"{device['name'].decode()}, {device['totalGlobalMem'] / 2**30:.0f} GiB"
-    words = f"Measured on {time.strftime('%Y-%m-%d')}: {said}; {machine.cores()} cores, {machine.processor()}.\n"
+    said += f"; {machine.cores()} cores, {machine.processor()}"
+    words = f"Measured on {time.strftime('%Y-%m-%d')}: {said}.\n"
     lines = ["|  | time | memory | same order | times |", "|---|---|---|---|---|"]
     lines += [f"| {' | '.join(row)} |" for row in rows]
     return f"{INTRODUCTION}{words}\n" + "\n".join(lines) + "\n"
@@ -112,6 +113,22 @@ def timed(call: Callable[[], Any]) -> tuple[Any, float, int]:
         return result, seconds, memory()
 
 
+def against_host(
+    order: Callable[[Any, Any], Any], X: Any, y: Any, m: int
+) -> tuple[str, str]:
+    """Let the processor rank m samples too: are orders equal, how much slower is it?"""
+    if not m:
+        return "", ""
+    own, gpu_seconds, _ = timed(lambda: order(X[:m], y[:m]))
+    host, labels = cupy().asnumpy(X[:m]), cupy().asnumpy(y[:m])
+    order(host[:FEW], labels[:FEW])
+    begin = time.perf_counter()
+    expected = order(host, labels)
+    ratio = f"{(time.perf_counter() - begin) / gpu_seconds:.0f} ×"
+    agrees = "yes" if all(map(np.array_equal, own, expected)) else "NO"
+    return agrees + (f" ({m:,} samples)" if m < len(X) else ""), ratio
+
+
 def relief(n: int, p: int, target: str = "classes", folds: int = 0, compare: int = 0):
     """Return a measurement of ReliefF; `compare` samples are given to the processor."""
 
@@ -123,29 +140,29 @@ def relief(n: int, p: int, target: str = "classes", folds: int = 0, compare: int
         return ReliefF(n_jobs=-1, **more).rank_many(X, y, sets)
 
     def measure(share: float) -> tuple[str, ...]:
-        xp = cupy()
         X, y = make_table(max(FEW, int(n * share)), p)
         if target == "numbers":
-            y = X[:, :10] @ xp.arange(10, dtype=np.float32)
+            y = X[:, :10] @ cupy().arange(10, dtype=np.float32)
         order(X[:FEW], y[:FEW])
         _, seconds, memory = timed(lambda: order(X, y))
-        agrees, ratio = "", ""
-        if compare:
-            m = min(compare, len(X))
-            some, few = X[:m], y[:m]
-            own, gpu_seconds, _ = timed(lambda: order(some, few))
-            host, labels = xp.asnumpy(some), xp.asnumpy(few)
-            order(host[:FEW], labels[:FEW])
-            begin = time.perf_counter()
-            expected = order(host, labels)
-            ratio = f"{(time.perf_counter() - begin) / gpu_seconds:.0f} ×"
-            same = all(map(np.array_equal, own, expected))
-            agrees = "yes" if same else "NO"
-            if m < len(X):
-                agrees += f" ({m:,} samples)"
+        agrees, ratio = against_host(order, X, y, min(compare, len(X)))
         return f"{seconds:.3g} s", f"{memory / 1e9:.2f} GB", agrees, ratio
 
     return measure
+
+
+def make_codes(n: int, p: int) -> tuple[Any, Any]:
+    """Make codes of five values on the GPU, as bytes; ten features tell the classes."""
+    xp = cupy()
+    random = xp.random.RandomState(0)
+    y = (random.random_sample(n) < 0.5).astype(np.int32)
+    X = xp.empty((n, p), dtype=np.uint8)
+    step = max(1, (1 << 30) // p)
+    for lo in range(0, n, step):
+        part = X[lo : lo + step]
+        part[:] = random.randint(0, 5, part.shape, dtype=np.uint8)
+    X[:, :10] += (y[:, None] * (random.random_sample((n, 10)) < 0.2)).astype(np.uint8)
+    return X, y
 
 
 def peer(n: int, p: int) -> Callable[[float], tuple[str, ...]]:
@@ -174,11 +191,36 @@ def peer(n: int, p: int) -> Callable[[float], tuple[str, ...]]:
     return measure
 
 
+def sums(
+    selector: Any,
+    n: int,
+    p: int,
+    *,
+    make: Callable[[int, int], tuple[Any, Any]] = make_table,
+    compare: int = 0,
+) -> Callable[[float], tuple[str, ...]]:
+    """Return a measurement of a selector whose scores follow from sums."""
+
+    def measure(share: float) -> tuple[str, ...]:
+        X, y = make(max(FEW, int(n * share)), p)
+        selector.fit(X[:FEW], y[:FEW])
+        _, seconds, memory = timed(lambda: selector.fit(X, y))
+        agrees, ratio = against_host(
+            lambda X, y: [selector.set_params(n_jobs=-1).fit(X, y).order_],
+            X, y, min(compare, len(X)),
+        )  # fmt: skip
+        return f"{seconds:.3g} s", f"{memory / 1e9:.2f} GB", agrees, ratio
+
+    return measure
+
+
 CASES = {
     "`ReliefF`, 50,000 × 100 from the host": peer(50_000, 100),
     "`ReliefF`, 20,000 × 100": relief(20_000, 100, compare=20_000),
     "`ReliefF`, 100,000 × 100": relief(100_000, 100, compare=30_000),
-    "`ReliefF`, 100,000 × 100, ten folds": relief(100_000, 100, folds=10, compare=10_000),
+    "`ReliefF`, 100,000 × 100, ten folds": relief(
+        100_000, 100, folds=10, compare=10_000
+    ),
     "`ReliefF` for numbers, 100,000 × 100": relief(
         100_000, 100, "numbers", compare=10_000
     ),
@@ -189,6 +231,14 @@ CASES = {
     ),
     "`ReliefF`, 30,000 × 200,000": relief(30_000, 200_000),
     "`ReliefF`, 30,000 × 200,000, ten folds": relief(30_000, 200_000, folds=10),
+    "`AnovaF`, 1,000,000 × 1,000": sums(AnovaF(), 1_000_000, 1_000, compare=200_000),
+    "`MRMR`, 1,000,000 × 1,000": sums(MRMR(), 1_000_000, 1_000, compare=200_000),
+    "`DifferentialPrioritization`, 1,000,000 × 1,000": sums(
+        DifferentialPrioritization(), 1_000_000, 1_000, compare=200_000
+    ),
+    "`MRMR`, 200 of 16,000 features in bytes, 4,000,000 samples": sums(
+        MRMR(200, n_searched=200), 4_000_000, 16_000, make=make_codes, compare=20_000
+    ),
 }
 
 

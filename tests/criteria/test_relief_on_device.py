@@ -5,7 +5,7 @@ Without a GPU its kernels are replaced by numpy's, so that all else is tested.
 
 import numpy as np
 import pytest
-from tests.oracles.device_neighbours import NumpyNeighbours
+from tests.oracles.device import KERNELS, choose_kernels, has_gpu
 
 from veridical import InputError
 from veridical._core import devices
@@ -13,32 +13,13 @@ from veridical._core.devices import DeviceReader
 from veridical._core.lazy import LazyMatrix
 from veridical.criteria import relief_on_device
 from veridical.criteria.relief_on_device import DeviceRelief
-from veridical.kernels.cuda.neighbours import NeighbourKernels
 from veridical.selection import MultiSURF, ReliefF
 
 
-def has_gpu():
-    try:
-        devices.cupy()
-    except InputError:
-        return False
-    return True
-
-
-@pytest.fixture(
-    params=[
-        "numpy",
-        pytest.param(
-            "gpu",
-            marks=pytest.mark.skipif(not has_gpu(), reason="there is no GPU with CuPy"),
-        ),
-    ]
-)
+@pytest.fixture(params=KERNELS)
 def kernels(request, monkeypatch):
     """Let the kernels be those of the GPU, or their stand-ins."""
-    chosen = NumpyNeighbours if request.param == "numpy" else NeighbourKernels
-    monkeypatch.setattr(DeviceRelief, "make_kernels", chosen)
-    return chosen
+    return choose_kernels(request.param, monkeypatch)
 
 
 def table(kind, seed=0, n=150, p=9):
@@ -168,13 +149,19 @@ def test_lists_are_used_and_samples_left_open_are_decided(kernels, monkeypatch):
     same(ReliefF(n_neighbors=3, device="cuda").fit(X, y), here)
     assert not n_open
     X = np.random.default_rng(0).integers(0, 2, (700, 2)).astype(float)
-    same(ReliefF(n_neighbors=3, device="cuda").fit(X, y), ReliefF(n_neighbors=3).fit(X, y))
+    same(
+        ReliefF(n_neighbors=3, device="cuda").fit(X, y),
+        ReliefF(n_neighbors=3).fit(X, y),
+    )
     assert sum(n_open) > 100
 
 
 def test_many_neighbours_and_extreme_ranges_are_left_to_the_processor(kernels):
     X, y = table("normal", n=400)
-    same(ReliefF(n_neighbors=150, device="cuda").fit(X, y), ReliefF(n_neighbors=150).fit(X, y))
+    same(
+        ReliefF(n_neighbors=150, device="cuda").fit(X, y),
+        ReliefF(n_neighbors=150).fit(X, y),
+    )
     X[:, 0] *= 1e-300
     same(ReliefF(device="cuda").fit(X, y), ReliefF().fit(X, y))
 
@@ -182,14 +169,16 @@ def test_many_neighbours_and_extreme_ranges_are_left_to_the_processor(kernels):
 def test_a_matrix_on_the_device_is_used_there(kernels):
     X, y = table("single")
     on_device = X
-    if kernels is NeighbourKernels:
+    if kernels == "gpu":
         on_device = devices.cupy().asarray(X)
     matrix = LazyMatrix(DeviceReader(on_device), memory_limit=None)
     here = ReliefF().fit(X, y)
     same(ReliefF().fit(matrix, y), here)
-    assert ReliefF(device="cpu").fit(matrix, y).scores_.tolist() == here.scores_.tolist()
+    assert (
+        ReliefF(device="cpu").fit(matrix, y).scores_.tolist() == here.scores_.tolist()
+    )
     X[3, 4] = np.inf
-    if kernels is NeighbourKernels:
+    if kernels == "gpu":
         on_device[3, 4] = np.inf
     with pytest.raises(InputError, match=r"Column 4 .* infinite value \(row 3\)"):
         ReliefF().fit(matrix, y)

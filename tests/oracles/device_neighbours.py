@@ -34,13 +34,6 @@ class NumpyNeighbours:
     def free_bytes(self):
         return self.free
 
-    def ranges(self, rows):
-        X = self.X[rows]
-        missing = np.isnan(X)
-        low = np.where(missing, np.inf, X).min(axis=0).astype(float)
-        high = np.where(missing, -np.inf, X).max(axis=0).astype(float)
-        return low, high, missing.sum(axis=0)
-
     def scale(self, samples, columns, centre, factor):
         n, q = len(samples.rows), len(columns)
         Z = np.zeros((-(-q // DEPTH) * DEPTH, -(-n // TILE) * TILE), dtype=np.float32)
@@ -68,8 +61,7 @@ class NumpyNeighbours:
     def _mixed(self, samples, i, j, mixed):
         a, b = self.X[samples.rows[i]], self.X[samples.rows[j]]
         return sum(
-            difference(a[c], b[c], *scale)
-            for c, *scale in zip(*mixed, strict=True)
+            difference(a[c], b[c], *scale) for c, *scale in zip(*mixed, strict=True)
         )
 
     def list_nearest(self, samples, D, m, wanted, capacity):
@@ -94,9 +86,7 @@ class NumpyNeighbours:
                 distance[i, c, : inside.size] = own[inside]
         return Candidates(index, distance, n, cutoff)
 
-    def decide(
-        self, samples, one, asked, listed, k, shares, error, relative, wider
-    ):
+    def decide(self, samples, one, asked, listed, k, shares, error, relative, wider):
         m, n_classes, _ = listed.index.shape
         near = Near(
             np.zeros(listed.index.shape, dtype=np.int32),
@@ -121,7 +111,7 @@ class NumpyNeighbours:
                     near.n[row, c] = -1
                     continue
                 quick = d[by_distance[reached[0]]]
-                limit = quick + error + relative * quick + wider + error
+                limit = quick + error + relative * quick + wider[row] + error
                 limit /= 1.0 - relative
                 if limit > listed.cutoff[row, c]:
                     near.n[row, c] = -1

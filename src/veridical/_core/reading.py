@@ -28,6 +28,7 @@ from sklearn.utils.validation import validate_data
 
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import to_host
 from veridical._core.encoding import (
     Features,
     encode,
@@ -130,6 +131,7 @@ def read_table(
             raise InputError(f"layer={layer!r} is for AnnData; leave it out.")
         X = annotated_matrix(X, layer)
     X = as_lazy(X)
+    y, groups, sample_weight = map(to_host, (y, groups, sample_weight))
     refuse_lazy(X, shown)
     if is_lazy(X) and X.side_columns and isinstance(y, str):
         y, _ = take_named(X, y, "y")

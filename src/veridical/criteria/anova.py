@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import device_values
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Classes
@@ -108,6 +109,12 @@ def variances(
     """
     if data.kind == "numbers":
         return _regressions(data, sets, n_threads)
+    if device_values(data.values) is not None:
+        from veridical.criteria.moments_on_device import (
+            DeviceColumns,  # it imports this
+        )
+
+        return DeviceColumns(data, sets).variances(against)
     n_features, n_sets = data.values.shape[1], len(sets)
     n_classes = max(data.n_classes, 1)
     y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import device_values
 from veridical._core.lazy import is_lazy, is_on_disk, make_store
 from veridical._core.table import Table
 from veridical.criteria.anova import variances
@@ -23,6 +24,9 @@ from veridical.kernels.similarity import (
 )
 from veridical.kernels.threads import run, spans
 from veridical.kernels.trainsets import TrainSets
+
+if TYPE_CHECKING:
+    from veridical.criteria.moments_on_device import DeviceCorrelations
 
 # Length of a centred feature in a set, as a share of that over all rows. A smaller one
 # (an outlier was left out) would lose digits to the mean of all rows: the feature is
@@ -157,6 +161,11 @@ class CorrelationRedundancy:
         x = np.where(weight > 0, x - (weight @ x) / weight.sum(), 0.0)
         return x * self._inverse[s][j]
 
+    def correlations(self, s: int, j: int, others: IntArray) -> FloatArray:
+        """Return the absolute correlations of feature `j` with others in set `s`."""
+        weighted = self._sets.counts[s] * self.unit_column(s, j)
+        return np.array([abs(weighted @ self.unit_column(s, k)) for k in others])
+
     def _unscaled_values(self) -> Any:
         """Return the features end to end, unscaled: sparse or float32 data stay so."""
         if not sparse.issparse(self._X):
@@ -188,6 +197,22 @@ class CorrelationRedundancy:
         ends = np.arange(0, n * p + 1, n)
         stored_moments(self._values, ends, n, mean, square)
         return mean, np.sqrt(np.maximum(square - n * mean**2, 0.0))
+
+
+def correlation_redundancy(
+    data: Table,
+    sets: TrainSets,
+    n_threads: int,
+    *,
+    against: bool = False,
+    floor: float = 0.0,
+) -> CorrelationRedundancy | DeviceCorrelations:
+    """Return the correlations of features, where these are; see the class."""
+    if device_values(data.values) is not None:
+        from veridical.criteria.moments_on_device import DeviceCorrelations
+
+        return DeviceCorrelations(data, sets, n_threads, against=against, floor=floor)
+    return CorrelationRedundancy(data, sets, n_threads, against=against, floor=floor)
 
 
 def _loaded(X: Any) -> Any:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.devices import Device, device_values
+from veridical._core.devices import device_values
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Numbers, Survival
@@ -160,10 +160,6 @@ class NeighbourRelevance(ABC):
         """Return how often the neighbours of each sample are used, shape (S, n)."""
         return sets.counts
 
-    def is_on_device(self, data: Table) -> bool:
-        """Return whether a GPU does the work."""
-        return False
-
     @abstractmethod
     def pairs(self, problem: Neighbourhood, target: FloatArray) -> NeighbourPairs:
         """Find the neighbours of the samples, with their weights."""
@@ -180,15 +176,12 @@ class ReliefRelevance(NeighbourRelevance):
     queries : array of shape (S, n) or None
         How often the neighbours of each sample are used; None is once for every
         sample of the set.
-    device : {"cuda", "cpu"} or None
-        Where to work; None is where the features are.
     rtol, atol, tick
         As in :class:`NeighbourRelevance`.
     """
 
     n_neighbors: int = 10
     queries: FloatArray | None = None
-    device: Device = None
 
     precision: ClassVar[Precision] = np.float32
     batch: ClassVar[int] = 16  # sets whose pairs, mostly the same, are summed together
@@ -204,21 +197,15 @@ class ReliefRelevance(NeighbourRelevance):
         share = np.count_nonzero(sets.counts, axis=1).mean() / data.n_samples
         if share > MAX_SHARE or data.categorical.any() or data.is_sparse:
             return None
-        if data.is_lazy or self.is_on_device(data):
+        if data.is_lazy:  # on a GPU
             return None
         found = _LeadingRelief(data, sets, self, n_threads)
         return found.leading_scores(n_features) if found.is_usual else None
 
-    def is_on_device(self, data: Table) -> bool:
-        """Return whether a GPU does the work."""
-        if data.is_sparse or self.device == "cpu":
-            return False
-        return self.device == "cuda" or device_values(data.values) is not None
-
     def of_set(self, s: int) -> Self:
-        """Return the relevance for one training set, on the processor."""
+        """Return the relevance for one of the training sets."""
         queries = None if self.queries is None else self.queries[s : s + 1]
-        return replace(self, queries=queries, device="cpu", tick=None)
+        return replace(self, queries=queries, tick=None)
 
     def shares(self, n_samples: float) -> FloatArray | None:
         """Return the weights of neighbours by rank, None if all have the same."""
@@ -849,7 +836,8 @@ def _relief(
     """Return the computation for dense or sparse features, or for those on a GPU."""
     if data.is_sparse:
         return _SparseRelief(data, sets, relevance, n_threads)
-    if relevance.is_on_device(data):
+    on_device = device_values(data.values) is not None
+    if on_device and isinstance(relevance, ReliefRelevance):
         from veridical.criteria.relief_on_device import relief_on_device  # it extends
 
         found = relief_on_device(data, sets, relevance, n_threads)

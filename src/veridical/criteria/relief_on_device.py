@@ -14,13 +14,13 @@ weights are equal up to the rounding of their sums.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.devices import device_values
-from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.criteria.relief import (
     LEAST_RANGE,
@@ -28,6 +28,7 @@ from veridical.criteria.relief import (
     ReliefRelevance,
     Scales,
 )
+from veridical.kernels.cuda.columns import ColumnKernels
 from veridical.kernels.cuda.neighbours import (
     MAX_CAPACITY,
     MAX_WANTED,
@@ -53,6 +54,8 @@ LIST_BYTES = 4 << 30
 #: cannot be told apart may need; and standard deviations by which it is longer than a
 #: set needs on average.
 SPARE, SPARE_DEVIATIONS = 8, 4.0
+#: Samples whose distances tell whether lists are long enough for a set.
+SOME = 32
 #: Share of the samples that lists may leave open; beyond it distances of the set itself
 #: decide for all of them, because those of all samples take half the time.
 MAX_OPEN = 1 / 2
@@ -70,17 +73,30 @@ def relief_on_device(
     return found if found.is_usual else None
 
 
+@dataclass(frozen=True)
+class _View:
+    """Samples among which neighbours are searched for, in one training set.
+
+    `places` are their places in `rows`; a sample is numbered by its place in these.
+    """
+
+    places: IntArray
+    samples: DeviceSamples
+    one: DeviceSet
+
+
 class DeviceRelief(PlainRelief):
     """Weights of features that are on a GPU, or are copied to it."""
 
     relevance: ReliefRelevance
     is_usual = True
-    make_kernels: ClassVar[Callable[[Any], NeighbourKernels]] = NeighbourKernels
+    make_kernels: Callable[[Any], NeighbourKernels] = staticmethod(NeighbourKernels)
+    make_columns: Callable[[Any], ColumnKernels] = staticmethod(ColumnKernels)
 
     def _read(self, data: Table) -> Any:
         self._data = data
-        values = device_values(data.values)
-        self.kernels = self.make_kernels(data.values if values is None else values)
+        self.kernels = self.make_kernels(device_values(data.values))
+        self._columns = self.make_columns(self.kernels.X)
         self._has_missing = np.zeros(data.n_features, dtype=np.bool_)
         return data.values
 
@@ -90,9 +106,8 @@ class DeviceRelief(PlainRelief):
         for s, present in enumerate(counts > 0):
             first = known.setdefault(np.packbits(present).tobytes(), s)
             if first == s:
-                rows = self._upload(np.flatnonzero(present), np.int32)
-                found = self.kernels.ranges(rows)
-                least, most, missing = map(self._download, found)
+                rows = np.flatnonzero(present)
+                least, most, missing = self._columns.ranges(rows)
                 empty = missing == int(present.sum())
                 low[:, s] = np.where(empty, np.nan, least)
                 high[:, s] = np.where(empty, np.nan, most)
@@ -104,16 +119,8 @@ class DeviceRelief(PlainRelief):
 
     def _refuse_infinite(self, low: FloatArray, high: FloatArray) -> None:
         infinite = np.isinf(low).any(axis=1) | np.isinf(high).any(axis=1)
-        if infinite.any():
-            j = int(np.argmax(infinite))
-            column = self._download(self.kernels.X[:, j])
-            row = int(np.isinf(column).argmax())
-            names = self._data.names
-            raise InputError(
-                f"Column {j if names is None else repr(names[j])} of X holds an "
-                f"infinite value (row {row}); replace it by a finite number or by NaN "
-                "for missing."
-            )
+        for j in np.flatnonzero(infinite):
+            self.X.read(np.array([j]))  # it raises, with the row
 
     def _rescale_extreme(self, low: FloatArray, high: FloatArray) -> bool:
         """Leave features whose range is very large or very small to the processor."""
@@ -166,44 +173,30 @@ class DeviceRelief(PlainRelief):
 
     def _prepare(self) -> None:
         """Copy samples and training sets to the GPU."""
-        codes = np.arange(self.n_classes + 1)
-        self._samples_on_device = DeviceSamples(
-            self._upload(self.rows, np.int32),
-            self._upload(self.y, np.int32),
-            self._upload(np.searchsorted(self.y, codes), np.int32),
-        )
-        self._sets = [self._set(s) for s in range(len(self.counts))]
-        whole = self.scales[-1]
-        self._spreads = self._spread(whole)
-        self._wider = [
-            float(
-                (scales.added_factor(whole, self.plain) / _positive(scales, self.plain))
-                .clip(0.0)
-                .sum()
-            )
-            for scales in self.scales[:-1]
-        ]
+        everything = np.arange(len(self.rows))
+        self._views = [self._view(s, everything) for s in range(len(self.counts))]
         self._Z: Any = None
         self._wanted = [self._list_length(s) for s in range(len(self.counts))]
 
-    def _spread(self, scales: Scales) -> FloatArray:
-        """Return the ranges of plain features; 0 for constant ones."""
-        inverse = scales.inverse[self.plain]
-        return np.where(inverse > 0, 1.0 / np.where(inverse > 0, inverse, 1.0), 0.0)
-
-    def _set(self, s: int) -> DeviceSet:
-        scales, counts = self.scales[s], self.counts[s]
+    def _view(self, s: int, places: IntArray) -> _View:
+        """Return some samples in a training set."""
+        scales, counts, y = self.scales[s], self.counts[s], self.y[places]
         inverse = scales.inverse.copy()
         inverse[self.mixed] = 0.0  # they are not numbers without missing values
-        size = np.bincount(self.y, counts, minlength=self.n_classes)
-        return DeviceSet(
+        samples = DeviceSamples(
+            self._upload(self.rows[places], np.int32),
+            self._upload(y, np.int32),
+            self._upload(np.searchsorted(y, np.arange(self.n_classes + 1)), np.int32),
+        )
+        one = DeviceSet(
             self._upload(inverse),
             self._mixed_features(scales),
-            self._upload(counts),
-            self._upload(self.queries[s]),
-            self._upload(size),
+            self._upload(counts[places]),
+            self._upload(self.queries[s, places]),
+            self._upload(np.bincount(self.y, counts, minlength=self.n_classes)),
             float(counts.sum()),
         )
+        return _View(places, samples, one)
 
     def _mixed_features(self, scales: Scales) -> MixedFeatures:
         low, inverse, n_vals = scales.take(self.mixed)
@@ -214,23 +207,9 @@ class DeviceRelief(PlainRelief):
             self._upload(n_vals, np.int32),
         )
 
-    def _list_length(self, s: int) -> int:
-        """Return how many samples of all hold the neighbours in a set, most likely.
-
-        0 where the set is too small a share of them, or has other scales of categories.
-        """
-        size = np.bincount(self.y, self.counts[s] > 0, minlength=self.n_classes)
-        whole = np.bincount(self.y, minlength=self.n_classes)
-        k = self.relevance.n_neighbors + 1  # a sample is in its own list
-        share = (size[size > 0] / whole[size > 0]).min(initial=1.0)
-        more = SPARE + SPARE_DEVIATIONS * np.sqrt(k * (1.0 - share))
-        wanted = int(np.ceil((k + more) / share))
-        same = not self.scales[s].differ_in(self.scales[-1])[self.mixed].any()
-        return wanted if same and wanted <= MAX_WANTED else 0
-
     def _chunks(self, asked: IntArray) -> Iterator[IntArray]:
         """Divide the asked samples into parts whose distances fit into memory."""
-        width = 4 * -(-len(self.rows) // TILE) * TILE
+        width = 4 * _padded_size(len(self.rows))
         free = self.kernels.free_bytes()
         budget = min(MAX_CHUNK_BYTES, int(CHUNK_SHARE * free))
         lists = min(LIST_BYTES, free // 8) // (self.n_classes * MAX_CAPACITY * 20)
@@ -240,63 +219,49 @@ class DeviceRelief(PlainRelief):
 
     def _add_part(self, part: IntArray) -> None:
         """Add the sums over the neighbours of some samples, in every set."""
-        asked = self._upload(part, np.int32)
-        D = self._distances(part, self.scales[-1])
-        wanted, listed = max(self._wanted, default=0), None
-        if wanted and max(self._wider) > 0.0:
-            wanted = MAX_WANTED
+        whole = self._views[0]
+        D = self._distances(whole, part, self.scales[-1], keep=True)
+        wanted, listed = self._length_of_lists(), None
         if wanted:
             capacity = min(MAX_CAPACITY, 2 * wanted + 32)
             listed = self.kernels.list_nearest(
-                self._samples_on_device, D, part.size, wanted, capacity
+                whole.samples, D, part.size, wanted, capacity
             )
         for s, queries in enumerate(self.queries):
             wanting = np.flatnonzero(queries[part])
-            if listed is not None and self._wanted[s] and wanting.size:
-                near = self._decide(s, asked, listed, self._wider[s])
+            if listed is not None and wanting.size and self._may_share(s, D, part.size):
+                wider = self._bound_of_change(s, part)
+                near = self._decide(s, self._views[s], part, listed, wider)
                 is_open = self._find_open(near)
                 if is_open.mean() <= MAX_OPEN:
-                    self._add_sums(s, asked, near)
+                    self._add_sums(s, self._views[s], part, near)
                     wanting = np.flatnonzero(is_open)
             if wanting.size:
-                self._add_by_own_distances(s, part[wanting], self._take_rows(D, wanting))
-
-    def _add_by_own_distances(self, s: int, part: IntArray, D: Any) -> None:
-        """Add the sums of one set over samples whose neighbours no list has proved."""
-        asked = self._upload(part, np.int32)
-        near = self._decide(s, asked, *self._list_in_set(s, part, D))
-        self._add_sums(s, asked, near)
-        self._left[s].append(part[self._find_open(near)])
-
-    def _take_rows(self, D: Any, places: IntArray) -> Any:
-        """Take some rows of D; their number is filled up to a multiple of the tile."""
-        return D[self._upload(_padded(places))]
+                self._add_by_own_distances(s, part[wanting], wanting, D)
 
     def _find_open(self, near: Near) -> Any:
         return self._download((near.n < 0).any(axis=1))
 
-    def _distances(self, part: IntArray, scales: Scales) -> Any:
-        """Compute the quick distances of some samples to all."""
-        n, xp = len(self.rows), self.kernels.xp
-        width = -(-n // TILE) * TILE
-        D = xp.empty((-(-part.size // TILE) * TILE, width), dtype=np.float32)
-        spread = self._spread(scales)
-        middle = scales.low[self.plain] + spread / 2
-        whole = scales is self.scales[-1]
-        self._add_blocks(
-            D, part, self.plain, middle, scales.inverse[self.plain], keep=whole
-        )
+    # -- distances -------------------------------------------------------------------
+
+    def _distances(
+        self, view: _View, part: IntArray, scales: Scales, *, keep: bool = False
+    ) -> Any:
+        """Compute the quick distances of some samples to all of a view."""
+        shape = _padded_size(part.size), _padded_size(view.places.size)
+        D = self.kernels.xp.empty(shape, dtype=np.float32)
+        middle = scales.low[self.plain] + _spread(scales, self.plain) / 2
+        inverse = scales.inverse[self.plain]
+        self._add_blocks(view, D, part, self.plain, middle, inverse, keep=keep)
         if self.mixed.size:
-            self.kernels.add_mixed(
-                self._samples_on_device,
-                self._upload(part, np.int32),
-                self._mixed_features(scales),
-                D,
-            )
+            asked = self._upload(part, np.int32)
+            mixed = self._mixed_features(scales)
+            self.kernels.add_mixed(view.samples, asked, mixed, D)
         return D
 
     def _add_blocks(
         self,
+        view: _View,
         D: Any,
         part: IntArray,
         columns: IntArray,
@@ -310,13 +275,13 @@ class DeviceRelief(PlainRelief):
 
         With `keep` scaled features are kept for the next part, if they are one block.
         """
-        symmetric = part.size == len(self.rows)
+        symmetric = part.size == view.places.size
         for lo in range(0, max(columns.size, 1), WIDTH):
             here = slice(lo, lo + WIDTH)
             Z = self._Z if keep else None
             if Z is None:
                 Z = self.kernels.scale(
-                    self._samples_on_device,
+                    view.samples,
                     self._upload(columns[here], np.int32),
                     self._upload(centre[here]),
                     self._upload(factor[here]),
@@ -347,8 +312,118 @@ class DeviceRelief(PlainRelief):
         relative = (min(n_features, WIDTH) + n_blocks + self.mixed.size + 8) * ROUNDING
         return 2.02 * ROUNDING * largest_size, 1.02 * relative
 
+    # -- lists of all samples --------------------------------------------------------
+
+    def _list_length(self, s: int) -> int:
+        """Return how many samples of all hold the neighbours in a set, most likely.
+
+        0 where the set is too small a share of them, or has other scales of categories.
+        """
+        size = np.bincount(self.y, self.counts[s] > 0, minlength=self.n_classes)
+        whole = np.bincount(self.y, minlength=self.n_classes)
+        k = self.relevance.n_neighbors + 1  # a sample is in its own list
+        share = (size[size > 0] / whole[size > 0]).min(initial=1.0)
+        more = SPARE + SPARE_DEVIATIONS * np.sqrt(k * (1.0 - share))
+        wanted = int(np.ceil((k + more) / share))
+        same = not self.scales[s].differ_in(self.scales[-1])[self.mixed].any()
+        return wanted if same and wanted <= MAX_WANTED else 0
+
+    def _length_of_lists(self) -> int:
+        """Return the length of lists for all sets; the largest if ranges differ."""
+        wanted = max(self._wanted, default=0)
+        changed = any(self._changed(s)[0].size for s in range(len(self.counts)))
+        return MAX_WANTED if wanted and changed else wanted
+
+    def _changed(self, s: int) -> tuple[IntArray, FloatArray]:
+        """Return the features whose range is smaller in a set, with 1/range more."""
+        factor = self.scales[s].added_factor(self.scales[-1], self.plain)
+        changed = np.flatnonzero(factor)
+        return self.plain[changed], factor[changed]
+
+    def _may_share(self, s: int, D: Any, m: int) -> bool:
+        """Return whether lists of all samples may hold the neighbours in a set.
+
+        A sample is at least half the range of a feature away from one of its ends, so
+        that the change of a distance has a bound of at least `least`.
+        """
+        if not self._wanted[s]:
+            return False
+        columns, factor = self._changed(s)
+        least = float((factor * _spread(self.scales[s], columns)).sum()) / 2
+        if least == 0.0:
+            return True
+        some = self.kernels.xp.sort(D[: min(m, SOME), : len(self.rows)], axis=1)
+        last = min(MAX_WANTED, some.shape[1]) - 1
+        first = min(self.relevance.n_neighbors, last)
+        return least <= 2.0 * float((some[:, last] - some[:, first]).max())
+
+    def _bound_of_change(self, s: int, part: IntArray) -> Any:
+        """Bound how much larger distances of samples are with the ranges of a set."""
+        xp, view, scales = self.kernels.xp, self._views[s], self.scales[s]
+        total = xp.zeros(part.size)
+        columns, factor = self._changed(s)
+        rows = view.samples.rows[self._upload(part)][:, None]
+        for lo in range(0, columns.size, WIDTH):
+            here = columns[lo : lo + WIDTH]
+            x = self.kernels.X[rows, self._upload(here)].astype(np.float64)
+            low = scales.low[here]
+            high = self._upload(low + _spread(scales, here))
+            reach = xp.maximum(x - self._upload(low), high - x)
+            total += reach @ self._upload(factor[lo : lo + WIDTH])
+        return total * (1.0 + 1e-9)
+
+    # -- distances in a set ----------------------------------------------------------
+
+    def _add_by_own_distances(
+        self, s: int, part: IntArray, at: IntArray, D: Any
+    ) -> None:
+        """Add the sums of one set over samples whose neighbours no list has proved.
+
+        Parameters
+        ----------
+        s : int
+            The set.
+        part : int array
+            The samples, as places in `rows`.
+        at : int array
+            Their places in D.
+        D : array
+            Distances with the ranges of all samples.
+        """
+        view = self._view(s, np.flatnonzero(self.counts[s]))
+        own = np.searchsorted(view.places, part)
+        scales, whole = self.scales[s], self.scales[-1]
+        columns, factor = self._changed(s)
+        added = 0.0
+        other = scales.differ_in(whole)[self.mixed].any()
+        if other or 2 * columns.size > self.plain.size:
+            near_D = self._distances(view, own, scales)
+        else:
+            rows, places = self._upload(_padded(at)), self._upload(_padded(view.places))
+            near_D = D[rows][:, places]
+            spread = _spread(whole, columns)
+            added = float((factor * spread).sum()) / 2
+            if columns.size:
+                middle = whole.low[columns] + spread / 2
+                self._add_blocks(
+                    view, near_D, own, columns, middle, factor, accumulate=True
+                )
+        listed = self.kernels.list_nearest(
+            view.samples, near_D, own.size, MAX_WANTED, MAX_CAPACITY
+        )
+        none = self.kernels.xp.zeros(own.size)
+        near = self._decide(s, view, own, listed, none, added)
+        self._add_sums(s, view, own, near)
+        self._left[s].append(part[self._find_open(near)])
+
     def _decide(
-        self, s: int, asked: Any, listed: Candidates, wider: float, added: float = 0.0
+        self,
+        s: int,
+        view: _View,
+        part: IntArray,
+        listed: Candidates,
+        wider: Any,
+        added: float = 0.0,
     ) -> Near:
         """Decide the neighbours in a set; `added` is the size of added distances."""
         error, relative = self._errors(self.plain.size, self.plain.size / 2 + added)
@@ -356,9 +431,9 @@ class DeviceRelief(PlainRelief):
             relative *= 2.0
         ranks = np.append(0.0, self._cumulative_shares(s))
         return self.kernels.decide(
-            self._samples_on_device,
-            self._sets[s],
-            asked,
+            view.samples,
+            view.one,
+            self._upload(part, np.int32),
             listed,
             self.relevance.n_neighbors,
             self._upload(ranks),
@@ -368,71 +443,47 @@ class DeviceRelief(PlainRelief):
         )
 
     def _cumulative_shares(self, s: int) -> FloatArray:
-        """Return the weight of the neighbours up to each rank; none if all weigh alike."""
+        """Return the weights of neighbours up to each rank; none if all are equal."""
         shares = self.relevance.shares(float(self.counts[s].sum()))
         return np.empty(0) if shares is None else np.cumsum(shares)
 
-    def _list_in_set(
-        self, s: int, part: IntArray, D: Any
-    ) -> tuple[Candidates, float, float]:
-        """List the nearest samples by the distances of the set itself; changes D."""
-        scales, whole = self.scales[s], self.scales[-1]
-        factor, added = scales.added_factor(whole, self.plain), 0.0
-        changed = np.flatnonzero(factor)
-        if scales.differ_in(whole)[self.mixed].any() or 2 * changed.size > len(factor):
-            D = self._distances(part, scales)
-        elif changed.size:
-            middle = whole.low[self.plain] + self._spreads / 2
-            added = float((factor * self._spreads).sum()) / 2
-            self._add_blocks(
-                D, part, self.plain[changed], middle[changed], factor[changed],
-                accumulate=True,
-            )  # fmt: skip
-        D[:, self._upload(np.flatnonzero(self.counts[s] == 0))] = np.inf
-        listed = self.kernels.list_nearest(
-            self._samples_on_device, D, part.size, MAX_WANTED, MAX_CAPACITY
-        )
-        return listed, 0.0, added
-
     # -- sums ------------------------------------------------------------------------
 
-    def _add_sums(self, s: int, asked: Any, near: Near) -> None:
+    def _add_sums(self, s: int, view: _View, part: IntArray, near: Near) -> None:
         """Add the sums of one set over the neighbours of some samples.
 
         Samples that are open in any class are left out.
         """
+        asked = self._upload(part, np.int32)
         closed = (near.n >= 0).all(axis=1)
         near = near._replace(n=near.n * closed[:, None])
         if self._data.kind == "classes":
-            self._sums[s, 0] += self._sum_differences(s, asked, near)
+            self._sums[s, 0] += self._sum_differences(s, view, asked, near)
             return
+        target = self._upload(self._target_values(s)[view.places])
+        differ = abs(target[asked][:, None, None] - target[near.index])
         near = near._replace(weight=-near.weight)
-        differ = self._target_differences(s, asked, near)
-        both = near, near._replace(weight=near.weight * differ)
-        self._total[s] += float(both[1].weight.sum())
-        for term, one in enumerate(both):
-            self._sums[s, term] += self._sum_differences(s, asked, one)
-
-    def _target_differences(self, s: int, asked: Any, near: Near) -> Any:
-        """Return the differences of the target as a share of its range in the set."""
-        values = self._target_values(s)
-        target = self._upload(values)
-        return abs(target[asked][:, None, None] - target[near.index]) / self._reach(s)
+        by_target = near._replace(weight=near.weight * differ / self._reach(s))
+        self._total[s] += float(by_target.weight.sum())
+        for term, one in enumerate((near, by_target)):
+            self._sums[s, term] += self._sum_differences(s, view, asked, one)
 
     def _reach(self, s: int) -> float:
+        """Return the range of the target in a set; 1 where it is constant."""
         own = self._target_values(s)[self.counts[s] > 0]
         reach = float(own.max() - own.min())
         return reach if reach > 0 else 1.0
 
-    def _sum_differences(self, s: int, asked: Any, near: Near) -> FloatArray:
+    def _sum_differences(
+        self, s: int, view: _View, asked: Any, near: Near
+    ) -> FloatArray:
         """Sum the differences of every feature, divided by its range in the set."""
-        inverse, samples = self.scales[s].inverse, self._samples_on_device
-        sums = self._download(self.kernels.sum_numeric(samples, asked, near))
+        inverse = self.scales[s].inverse
+        sums = self._download(self.kernels.sum_numeric(view.samples, asked, near))
         with np.errstate(invalid="ignore"):
             sums = np.where(inverse > 0, sums * inverse, 0.0)
         if self.mixed.size:
-            mixed = self._sets[s].mixed
-            found = self.kernels.sum_mixed(samples, asked, near, mixed)
+            found = self.kernels.sum_mixed(view.samples, asked, near, view.one.mixed)
             sums[self.mixed] = self._download(found)
         return sums
 
@@ -457,9 +508,9 @@ class DeviceRelief(PlainRelief):
         target = self._target_values(s)
         differ = abs(target[pairs.first] - target[pairs.second]) / self._reach(s)
         near = pairs._replace(weight=-pairs.weight)
-        both = near, near._replace(weight=near.weight * differ)
-        self._total[s] += float(both[1].weight.sum())
-        for term, one in enumerate(both):
+        by_target = near._replace(weight=near.weight * differ)
+        self._total[s] += float(by_target.weight.sum())
+        for term, one in enumerate((near, by_target)):
             self._sums[s, term] += host.sum_differences(0, one)
 
     def _finish(self, s: int) -> FloatArray:
@@ -477,12 +528,16 @@ class DeviceRelief(PlainRelief):
 
 def _padded(places: IntArray) -> IntArray:
     """Fill up places with the first sample, to a multiple of the tile."""
-    filled = np.zeros(-(-places.size // TILE) * TILE, dtype=np.int64)
+    filled = np.zeros(_padded_size(places.size), dtype=np.int64)
     filled[: places.size] = places
     return filled
 
 
-def _positive(scales: Scales, columns: IntArray) -> FloatArray:
-    """Return 1/range of features; infinite for a constant one."""
+def _padded_size(n: int) -> int:
+    return -(-n // TILE) * TILE
+
+
+def _spread(scales: Scales, columns: IntArray) -> FloatArray:
+    """Return the ranges of features; 0 for constant ones."""
     inverse = scales.inverse[columns]
-    return np.where(inverse > 0, inverse, np.inf)
+    return np.where(inverse > 0, 1.0 / np.where(inverse > 0, inverse, 1.0), 0.0)

@@ -23,6 +23,7 @@ and give the same numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -350,20 +351,61 @@ def tile_variances(
         _sum_features(*_stored(X, lo, hi), y, *changes, sums, squares)
     else:
         _sum_tile(X[:, lo:hi], y, sets, sums, squares)
-        total = squares[0, n_sets]
-        fits = (total > MIN_SQUARES) & (total < MAX_SQUARES)
-        for j in np.flatnonzero(~fits).tolist():
-            own, own_squares = (
-                np.zeros_like(sums[..., :1]),
-                np.zeros_like(squares[..., :1]),
-            )
-            stored = _stored(X, lo + j, lo + j + 1)
-            _sum_features(*stored, y, *changes, own, own_squares)
-            sums[..., j], squares[..., j] = own[..., 0], own_squares[..., 0]
-    alone = np.zeros((n_sets, hi - lo), dtype=np.bool_)
+
+    def stored(j: int) -> tuple[FloatArray, IntArray]:
+        return _stored(X, lo + j, lo + j + 1)[:2]
+
+    if not sparse.issparse(X):
+        sum_extreme_features(sums, squares, y, sets, stored)
+    finish_variances(sums, squares, y, weight, sets, stored, within, between, against)
+
+
+def sum_extreme_features(
+    sums: FloatArray,
+    squares: FloatArray,
+    y: IntArray,
+    sets: TrainSets,
+    stored: Callable[[int], tuple[FloatArray, IntArray]],
+) -> None:
+    """Sum features again whose squares overflow or underflow, after rescaling.
+
+    Parameters
+    ----------
+    sums, squares : arrays
+        As in the notation above, before changes and sums over all rows are added.
+    y, sets
+        As in `tile_variances`.
+    stored : callable
+        Returns the values of a feature, and their rows.
+    """
+    total = squares[0, -1]
+    fits = (total > MIN_SQUARES) & (total < MAX_SQUARES)
+    for j in np.flatnonzero(~fits).tolist():
+        own, own_squares = np.zeros_like(sums[..., :1]), np.zeros_like(squares[..., :1])
+        x, rows = stored(j)
+        ends = np.array([0, x.size])
+        changes = sets.start, sets.where, sets.change
+        _sum_features(x, rows, ends, y, *changes, own, own_squares)
+        sums[..., j], squares[..., j] = own[..., 0], own_squares[..., 0]
+
+
+def finish_variances(
+    sums: FloatArray,
+    squares: FloatArray,
+    y: IntArray,
+    weight: FloatArray,
+    sets: TrainSets,
+    stored: Callable[[int], tuple[FloatArray, IntArray]],
+    within: FloatArray,
+    between: FloatArray,
+    against: FloatArray,
+) -> None:
+    """Turn sums into variances; see `tile_variances` and `sum_extreme_features`."""
+    n_sets, n_classes = weight.shape
+    alone = np.zeros((n_sets, squares.shape[2]), dtype=np.bool_)
     _add_whole(sums, squares, sets.whole, alone)
     for s, j in np.argwhere(alone).tolist():
-        x, rows, _ = _stored(X, lo + j, lo + j + 1)
+        x, rows = stored(j)
         if x.size == len(y):
             x -= exact_origin(x)
         own, own_squares = np.empty((2, n_classes)), np.empty(2)

@@ -51,10 +51,13 @@ class Redundancy(Protocol):
         """Return the features in training set `s`; in single precision too if asked."""
 
     def ill_conditioned(self, s: int) -> IntArray:
-        """Return the features of set `s` to be correlated by `unit_column`."""
+        """Return the features of set `s` to be correlated by `correlations`."""
 
     def unit_column(self, s: int, j: int) -> FloatArray:
         """Return feature `j`, centred over the rows of set `s` and of length 1."""
+
+    def correlations(self, s: int, j: int, others: IntArray) -> FloatArray:
+        """Return the absolute correlations of feature `j` with others in set `s`."""
 
 
 @dataclass(frozen=True)
@@ -246,14 +249,13 @@ class ForwardSearch:
         """Add the similarities of ill-conditioned features with the last choice."""
         state, s = self._state, self.train_set
         j = int(self._chosen.order[self.size - 1])
-        column = redundancy.unit_column(s, j)
-        weight = redundancy.columns(s).weight
         if j in ill_conditioned:
-            self._chosen.weighted[self.size - 1] = weight * column
-        for k in ill_conditioned:
-            r = abs(float((weight * column) @ redundancy.unit_column(s, int(k))))
-            state.similarity[k] += 1.0 if r > COPY else max(r, floor)
-            state.known[k] = self.size
+            weight = redundancy.columns(s).weight
+            self._chosen.weighted[self.size - 1] = weight * redundancy.unit_column(s, j)
+        r = redundancy.correlations(s, j, ill_conditioned)
+        similarity = np.where(r > COPY, 1.0, np.maximum(r, floor))
+        state.similarity[ill_conditioned] += similarity
+        state.known[ill_conditioned] = self.size
 
 
 def _empty_chosen(n_chosen: int, n_rows: int) -> Chosen:

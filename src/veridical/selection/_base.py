@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import Device, check_device, device_matrix
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
@@ -85,6 +86,7 @@ class Selector(SelectorMixin, BaseEstimator):
     keep: Any = None
     feature_groups: Any = None
     n_jobs: int | None = None
+    device: Device = None
 
     @abstractmethod
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
@@ -308,6 +310,18 @@ class Selector(SelectorMixin, BaseEstimator):
         features = self._abilities.adapt(table.features, type(self).__name__)
         table = table.replace(features=features)
         self._abilities.check(table, type(self).__name__)
+        return self._place(table)
+
+    def _place(self, table: Table) -> Table:
+        """Move dense features to where the parameter ``device`` says."""
+        device = check_device(self.device)
+        here = table.is_lazy and table.values.device_array is not None
+        if device == "cpu" and here:
+            return table.replace(features=table.features.load())
+        if device == "cuda" and not here and not table.is_sparse:
+            features = table.features.load()
+            values = device_matrix(features.values)
+            return table.replace(features=replace(features, values=values))
         return table
 
     def transform(self, X: Any) -> Any:
@@ -411,7 +425,7 @@ class Selector(SelectorMixin, BaseEstimator):
         chosen = getattr(self, "categorical_features", "from_dtype")
         data = read_arguments(self, X, y, self._abilities, chosen, sample_weight)
         self._store_classes(data)
-        return data
+        return self._place(data)
 
     def _store_classes(self, data: Table) -> None:
         """Store the classes, where the target has any."""

@@ -8,11 +8,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from veridical._core.arrays import FloatArray
+from veridical._core.devices import Device
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria.anova import Variances, cap_infinite
-from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.criteria.correlation import correlation_redundancy
 from veridical.criteria.survival import cox_relevance, event_weights
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
@@ -82,6 +83,11 @@ class MRMR(IncrementalSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -119,6 +125,7 @@ class MRMR(IncrementalSelector):
     _abilities: ClassVar = Abilities(
         sparse=True,
         blocks=True,
+        device=True,
         weights="any",
         targets=("classes", "numbers", "survival"),
     )
@@ -133,6 +140,7 @@ class MRMR(IncrementalSelector):
         keep: Any = None,
         feature_groups: Any = None,
         n_jobs: int | None = None,
+        device: Device = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.scheme = scheme
@@ -140,6 +148,7 @@ class MRMR(IncrementalSelector):
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
+        self.device = device
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         tradeoffs = {"quotient": quotient, "difference": difference}
@@ -147,7 +156,7 @@ class MRMR(IncrementalSelector):
             raise InputError(
                 f"scheme={self.scheme!r} is not known; use 'quotient' or 'difference'."
             )
-        redundancy = CorrelationRedundancy(
+        redundancy = correlation_redundancy(
             data, sets, self._n_threads, floor=MIN_SIMILARITY
         )
         scores = self._scores(data, sets, redundancy.variances)

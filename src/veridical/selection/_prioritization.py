@@ -12,18 +12,20 @@ import numpy as np
 from sklearn.base import clone
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import Device
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
-from veridical.criteria.anova import cap_infinite
-from veridical.criteria.correlation import CorrelationRedundancy
+from veridical.criteria.anova import Variances, cap_infinite
+from veridical.criteria.correlation import correlation_redundancy
 from veridical.criteria.survival import cox_relevance
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.groups import FeatureGroups
 from veridical.search.incremental import (
     ForwardSearch,
+    Redundancy,
     append_rest,
     prioritized,
     search_together,
@@ -92,6 +94,11 @@ class DifferentialPrioritization(IncrementalSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -144,6 +151,7 @@ class DifferentialPrioritization(IncrementalSelector):
     _abilities: ClassVar = Abilities(
         sparse=True,
         blocks=True,
+        device=True,
         weights="any",
         targets=("classes", "numbers", "survival"),
     )
@@ -163,6 +171,7 @@ class DifferentialPrioritization(IncrementalSelector):
         keep: Any = None,
         feature_groups: Any = None,
         n_jobs: int | None = None,
+        device: Device = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
@@ -175,6 +184,7 @@ class DifferentialPrioritization(IncrementalSelector):
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
+        self.device = device
 
     def path(
         self, X: Any, y: Any, alphas: Any = None, sample_weight: Any = None
@@ -358,13 +368,14 @@ class DifferentialPrioritization(IncrementalSelector):
         """Search with every alpha in every training set."""
         self._check_relevance()
         one_vs_all = self.relevance == "one-vs-all"
-        redundancy = CorrelationRedundancy(
+        redundancy = correlation_redundancy(
             data, sets, self._n_threads, against=one_vs_all
         )
         if depth is None:
             depth = self._depth(groups, data.n_features)
         if one_vs_all:
-            return self._one_vs_all(redundancy, alphas, groups, depth)
+            parts = redundancy.variances
+            return self._one_vs_all(redundancy, parts, alphas, groups, depth)
         if data.kind == "survival":
             scores = cox_relevance(data, sets, self._n_threads)
         else:
@@ -395,12 +406,12 @@ class DifferentialPrioritization(IncrementalSelector):
 
     def _one_vs_all(
         self,
-        redundancy: CorrelationRedundancy,
+        redundancy: Redundancy,
+        parts: Variances,
         alphas: Sequence[float],
         groups: FeatureGroups | None,
         depth: int,
     ) -> list[list[_RankedPath]]:
-        parts = redundancy.variances
         against, scores = parts.ratio_against(), parts.ratio()
         if np.isinf(against).any():
             _warn_infinite("classes")

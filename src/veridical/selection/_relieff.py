@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from veridical._core.arrays import FloatArray
-from veridical._core.devices import Device, check_device
+from veridical._core.devices import Device
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_random_state
 from veridical._core.table import Table
@@ -74,7 +74,8 @@ class ReliefF(ReportsProgress, ScoreSelector):
     device : {"cuda", "cpu"} or None, default=None
         Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
         the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
-        the GPU. The weights are the same, up to rounding of their sums.
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -169,19 +170,17 @@ class ReliefF(ReportsProgress, ScoreSelector):
                 f"n_neighbors={self.n_neighbors!r}; ReliefF needs at least 1 neighbour."
             )
         queries, decay = self._queries(sets), self._decay(data)
-        device, tick = check_device(self.device), self._ticker
-        relevance = ReliefRelevance(self.n_neighbors, queries, device, tick=tick)
-        if data.kind != "classes":
-            relevance = RegressionReliefRelevance(
-                self.n_neighbors, queries, device, decay=decay, tick=tick
-            )
-        if not relevance.is_on_device(data):
-            self._warn_of_cost(data, sets)
-        return relevance
+        self._warn_of_cost(data, sets)
+        if data.kind == "classes":
+            return ReliefRelevance(self.n_neighbors, queries, tick=self._ticker)
+        return RegressionReliefRelevance(
+            self.n_neighbors, queries, decay=decay, tick=self._ticker
+        )
 
     def _warn_of_cost(self, data: Table, sets: TrainSets) -> None:
         n, p = len(data), data.n_features
-        if self.n_samples is not None or data.is_sparse or n < MANY_SAMPLES:
+        few = self.n_samples is not None or n < MANY_SAMPLES
+        if few or data.is_sparse or data.is_lazy:  # on a GPU
             return
         minutes = len(sets) * n * n * p / PAIR_FEATURES_PER_SECOND / 60
         warnings.warn(

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from scipy.special import fdtrc
 
+from veridical._core.devices import Device
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.validation import check_count
@@ -43,7 +44,28 @@ class UnivariateSelector(ScoreSelector):
         self.n_jobs = n_jobs
 
 
-class AnovaF(UnivariateSelector):
+class SumsSelector(UnivariateSelector):
+    """A selector whose scores follow from sums, which a GPU can take."""
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | None = 10,
+        *,
+        keep: Any = None,
+        feature_groups: Any = None,
+        n_jobs: int | None = None,
+        device: Device = None,
+    ) -> None:
+        super().__init__(
+            n_features_to_select,
+            keep=keep,
+            feature_groups=feature_groups,
+            n_jobs=n_jobs,
+        )
+        self.device = device
+
+
+class AnovaF(SumsSelector):
     """Rank features by the F ratio of a one-way analysis of variance.
 
     Finds differences between class means, on any scale. For a target of numbers the F
@@ -63,6 +85,11 @@ class AnovaF(UnivariateSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -123,7 +150,7 @@ class AnovaF(UnivariateSelector):
         return self
 
 
-class Correlation(UnivariateSelector):
+class Correlation(SumsSelector):
     """Rank features by absolute correlation with the target.
 
     For a target of numbers, and with two classes, the score is ``|r|`` between feature
@@ -143,6 +170,11 @@ class Correlation(UnivariateSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -304,7 +336,7 @@ class InformationGain(UnivariateSelector):
         return self
 
 
-class Variance(UnivariateSelector):
+class Variance(SumsSelector):
     """Rank features by their variance, whatever the target.
 
     An honest baseline: it sees no outcome, so that it cannot select what only seems to
@@ -323,6 +355,11 @@ class Variance(UnivariateSelector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -358,6 +395,7 @@ class Variance(UnivariateSelector):
     _abilities: ClassVar = Abilities(
         sparse=True,
         blocks=True,
+        device=True,
         weights="any",
         targets=("classes", "numbers", "survival"),
     )

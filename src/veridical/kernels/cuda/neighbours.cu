@@ -38,28 +38,6 @@ typedef long long Long;
 
 // -- scales ---------------------------------------------------------------------------
 
-// Fill low[j] and high[j] with the least and the largest value of feature j over some
-// rows, and missing[j] with the number of missing values, apart for every part of them.
-extern "C" __global__ void fill_ranges(
-    const VALUE *X, Long p, const int *rows, int n, double *low, double *high,
-    int *missing)
-{
-    Long j = (Long)blockIdx.x * blockDim.x + threadIdx.x;
-    if (j >= p) return;
-    int part = blockIdx.y, n_parts = gridDim.y;
-    int begin = (Long)n * part / n_parts, end = (Long)n * (part + 1) / n_parts;
-    VALUE least = INF, most = -INF;
-    int n_missing = 0;
-    for (int i = begin; i < end; i++) {
-        VALUE x = X[rows[i] * p + j];
-        n_missing += x != x;
-        least = x < least ? x : least;
-        most = x > most ? x : most;
-    }
-    low[part * p + j] = least, high[part * p + j] = most;
-    missing[part * p + j] = n_missing;
-}
-
 // Fill Z with (X - centre) * factor; a factor of 0 leaves a feature out.
 extern "C" __global__ void scale_samples(
     const VALUE *X, Long p, const int *rows, int n, const int *columns, int q,
@@ -343,8 +321,9 @@ __device__ double find_quick(const Candidates *own, int n, double places)
 
 // Decide which candidates are neighbours in one training set, and what they weigh. A
 // warp decides for one asked sample and class. Exact distances are at least the quick
-// ones less `error + relative * quick`, and at most as much more, and `wider` more: this
-// set may have smaller ranges than that of the quick distances. Where the list does not
+// ones less `error + relative * quick`, and at most as much more, and `wider` more, which
+// is one number for each asked sample: this set may have smaller ranges than that of the
+// quick distances. Where the list does not
 // hold all samples that may be neighbours, the number of neighbours is -1.
 extern "C" __global__ void __launch_bounds__(32 * WARPS) decide(
     const VALUE *X, Long p, const int *rows, const double *inverse, const int *columns,
@@ -353,7 +332,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) decide(
     const int *index, const float *distance, const int *n_listed, const float *cutoff,
     const double *counts, const double *queries, const double *class_size, double n,
     int k, const double *shares, int n_shares, double error, double relative,
-    double wider, int *near, double *near_weight, int *n_near)
+    const double *wider, int *near, double *near_weight, int *n_near)
 {
     extern __shared__ Candidates room[];
     Candidates *own = room + threadIdx.y;
@@ -378,7 +357,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS) decide(
     }
     double quick = find_quick(own, kept, places);
     double reach = error + relative * quick;
-    double limit = (quick + reach + wider + error) / (1.0 - relative) * MARGIN;
+    double limit = (quick + reach + wider[slot / n_classes] + error) / (1.0 - relative) * MARGIN;
     if (n_all < 0 || quick < 0.0 || limit > (double)cutoff[slot]) {
         if (lane == 0) n_near[slot] = -1;
         return;

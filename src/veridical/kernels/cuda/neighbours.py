@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.devices import cupy
-from veridical.kernels.cuda import as_values, compiled
+from veridical.kernels.cuda import BLOCKS, THREADS, as_values, launcher
 
 #: Samples of a tile of distances: rows and columns of D are multiples of it.
 TILE = 128
@@ -20,14 +20,10 @@ TILE = 128
 DEPTH = 16
 #: Largest number of samples in a list of candidates, and of those wanted.
 MAX_CAPACITY, MAX_WANTED = 256, 128
-#: Threads of a block, in kernels that have a thread for each feature or sample.
-_THREADS = 128
 #: Samples that a block decides.
 _WARPS = 4
-#: Blocks of a launch that keep all processors of a GPU busy.
-_BLOCKS = 8192
-#: Bytes that a candidate takes while its sample is decided.
-_CANDIDATE_BYTES = 24
+#: Bytes of shared memory for this, 24 for each candidate.
+_SHARED_BYTES = 24 * MAX_CAPACITY * _WARPS
 
 
 class MixedFeatures(NamedTuple):
@@ -89,30 +85,12 @@ class NeighbourKernels:
     def __init__(self, X: Any) -> None:
         self.xp = cupy()
         self.X = as_values(X)
-        self._module = compiled("neighbours", self.X.dtype.str)
-
-    def _launch(self, name: str, grid: Any, block: Any, *args: Any, **more: Any) -> None:
-        sizes = tuple(int(one) for one in grid), tuple(int(one) for one in block)
-        self._module.get_function(name)(*sizes, args, **more)
+        self._launch = launcher("neighbours", self.X.dtype)
 
     def free_bytes(self) -> int:
         """Return the free memory of the GPU."""
         self.xp.get_default_memory_pool().free_all_blocks()
         return int(self.xp.cuda.runtime.memGetInfo()[0])
-
-    def ranges(self, rows: Any) -> tuple[Any, Any, Any]:
-        """Return the least and largest value and the missing values of each feature."""
-        p = self.X.shape[1]
-        blocks = -(-p // _THREADS)
-        parts = max(1, min(_BLOCKS // blocks, len(rows) // 64))
-        low, high = self.xp.empty((2, parts, p))
-        missing = self.xp.empty((parts, p), dtype=np.int32)
-        grid = blocks, parts
-        self._launch(
-            "fill_ranges", grid, (_THREADS,), self.X, np.int64(p), rows,
-            np.int32(len(rows)), low, high, missing,
-        )  # fmt: skip
-        return low.min(axis=0), high.max(axis=0), missing.sum(axis=0)
 
     def scale(
         self, samples: DeviceSamples, columns: Any, centre: Any, factor: Any
@@ -151,7 +129,7 @@ class NeighbourKernels:
         """Add the distances over categorical and incomplete features to D."""
         n, m = len(samples.rows), len(asked)
         self._launch(
-            "add_mixed", (-(-n // _THREADS), m), (_THREADS,), self.X,
+            "add_mixed", (-(-n // THREADS), m), (THREADS,), self.X,
             np.int64(self.X.shape[1]), samples.rows, np.int32(n), asked,
             np.int32(m), *_arguments(mixed), np.int64(D.shape[1]), D,
         )  # fmt: skip
@@ -184,7 +162,7 @@ class NeighbourKernels:
         shares: Any,
         error: float,
         relative: float,
-        wider: float,
+        wider: Any,
     ) -> Near:
         """Decide which candidates are neighbours in a training set."""
         m, n_classes, capacity = listed.index.shape
@@ -201,7 +179,7 @@ class NeighbourKernels:
             np.int32(n_classes), np.int32(capacity), *listed, one.counts, one.queries,
             one.class_size, np.float64(one.n), np.int32(k), shares,
             np.int32(len(shares) - 1), np.float64(error), np.float64(relative),
-            np.float64(wider), *near, shared_mem=_WARPS * MAX_CAPACITY * _CANDIDATE_BYTES,
+            wider, *near, shared_mem=_SHARED_BYTES,
         )  # fmt: skip
         return near
 
@@ -209,10 +187,10 @@ class NeighbourKernels:
         """Sum weight × |difference| of every feature over the neighbours."""
         m, n_classes, capacity = near.index.shape
         p = self.X.shape[1]
-        grid = -(-p // _THREADS), self._parts(p, m)
+        grid = -(-p // THREADS), self._parts(p, m)
         total = self.xp.empty((grid[1], p))
         self._launch(
-            "sum_numeric", grid, (_THREADS,), self.X, np.int64(p), samples.rows,
+            "sum_numeric", grid, (THREADS,), self.X, np.int64(p), samples.rows,
             asked, np.int32(m), np.int32(n_classes), np.int32(capacity), *near, total,
         )  # fmt: skip
         return total.sum(axis=0)
@@ -223,10 +201,10 @@ class NeighbourKernels:
         """Sum weight × difference of categorical and incomplete features."""
         m, n_classes, capacity = near.index.shape
         p, size = self.X.shape[1], len(mixed.columns)
-        grid = -(-size // _THREADS), self._parts(size, m)
+        grid = -(-size // THREADS), self._parts(size, m)
         total = self.xp.empty((grid[1], size))
         self._launch(
-            "sum_mixed", grid, (_THREADS,), self.X, np.int64(p), samples.rows,
+            "sum_mixed", grid, (THREADS,), self.X, np.int64(p), samples.rows,
             *_arguments(mixed), asked, np.int32(m), np.int32(n_classes),
             np.int32(capacity), *near, total,
         )  # fmt: skip
@@ -234,7 +212,7 @@ class NeighbourKernels:
 
     def _parts(self, n_features: int, m: int) -> int:
         """Return into how many parts asked samples are divided."""
-        return max(1, min(_BLOCKS // -(-n_features // _THREADS), m, 65535))
+        return max(1, min(BLOCKS // -(-n_features // THREADS), m, 65535))
 
 
 def _arguments(mixed: MixedFeatures) -> tuple[Any, ...]:
