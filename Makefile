@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 EXTRAS  = $(BIN)/pip install --quiet --disable-pip-version-check --editable
 JOBS   ?= 2
 
-.PHONY: help demo test test-all test-processors test-wheel test-lowest lint bench bench-scale truth docs clean
+.PHONY: help demo test test-all test-processors test-wheel test-lowest lint bench bench-scale bench-gpu truth docs clean
 
 help:
 	@echo "make demo      compare two selectors on the paper's own example, write a page"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint      format check, lint, types, import layers"
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
 	@echo "make bench-scale   measure time, memory and growth on large tables, write benchmarks/SCALE.md"
+	@echo "make bench-gpu   measure selectors on a GPU, write benchmarks/GPU.md"
 	@echo "make truth     measure sizes, coverages and rates that pages show"
 	@echo "make docs      build the documentation, warnings are errors"
 
@@ -95,6 +96,9 @@ bench: $(VENV)/.installed-bench
 
 bench-scale: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m benchmarks.scale
+
+bench-gpu: $(VENV)/.installed-cuda
+	$(BIN)/python -m benchmarks.gpu
 
 truth: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.truth

@@ -35,6 +35,7 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         ),
     ),
     "benchmarks/SCALE.md": ("make bench-scale", ("docs/costs.md",)),
+    "benchmarks/GPU.md": ("make bench-gpu", ("docs/questions/gpu.md",)),
     "benchmarks/costs.json": ("make bench", ("docs/costs.md",)),
     "benchmarks/first_minute.csv": (
         "python -m benchmarks.first_minute",
