@@ -33,7 +33,7 @@ PAGES = sorted(
 )
 FENCE = re.compile(r"^```(\S*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 #: Packages that blocks of plain Python may import; the tests do without them.
-STRANGERS = {"anndata", "skore"}
+STRANGERS = {"anndata", "cupy", "skore"}
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
