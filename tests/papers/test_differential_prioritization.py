@@ -68,7 +68,7 @@ def simulated(monkeypatch):
     for module in (study, figures):
         monkeypatch.setattr(module, "get_arrays", fake)
     files = [row.file for row in DATA.values()]
-    monkeypatch.setattr("veridical.papers.data.available", lambda: files)
+    monkeypatch.setattr("veridical.papers.paper_data.available", lambda: files)
 
 
 def small(**changes):

@@ -95,7 +95,7 @@ def is_public(module, name, path):
     """Whether a paper may use a name: of a room, of its own folder, or shared."""
     if module == "veridical.papers":
         return name == "data"
-    if module in ("veridical.papers.data", "veridical.papers.expression"):
+    if module in ("veridical.papers.paper_data", "veridical.papers.expression"):
         return not name.startswith("_")
     if module.startswith("veridical.papers."):
         return module.split(".")[2] == path.parent.name and not name.startswith("_")

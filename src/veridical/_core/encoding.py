@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from veridical._core.arrays import BoolArray
-from veridical._core.codes import count_seen, seen_by_column, seen_by_row
 from veridical._core.errors import InputError
 from veridical._core.lazy import LazyMatrix, is_lazy
+from veridical._core.small_integers import count_seen, seen_by_column, seen_by_row
 from veridical._core.text import did_you_mean, listed, show
 
 #: The categories of each feature; None for a numeric one.

@@ -26,6 +26,7 @@ from veridical.kernels.columns import (
     memory_blocks,
     stored_values,
 )
+from veridical.kernels.entropies import uncertainty_with, xlogx_table
 from veridical.kernels.mdl import (
     block_categorical_gains,
     block_gains,
@@ -39,7 +40,6 @@ from veridical.kernels.mutual_information import (
 )
 from veridical.kernels.sorting import sort_rows
 from veridical.kernels.stored import sort_stored, stored_cuts, stored_gains
-from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "samples"]

@@ -66,7 +66,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.tables import xlogx_table
+from veridical.kernels.entropies import xlogx_table
 
 # -- training table ------------------------------------------------------------------
 

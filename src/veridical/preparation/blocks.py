@@ -30,7 +30,8 @@ from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers, Survival
 from veridical._core.text import listed, listing, one_line, plural, show
-from veridical.preparation.columns import (
+from veridical.preparation.combat import ComBat
+from veridical.preparation.correction_columns import (
     SideColumns,
     column_of,
     list_columns,
@@ -39,7 +40,6 @@ from veridical.preparation.columns import (
     read_side,
     replace_columns,
 )
-from veridical.preparation.combat import ComBat
 from veridical.preparation.residualize import Residualize
 
 # Numbers of corrected tables that are remembered; an audit uses the same splits often.

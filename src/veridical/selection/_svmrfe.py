@@ -21,9 +21,9 @@ from veridical.kernels.duality import POOR_GAP
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 from veridical.selection._base import Cost, ReportsProgress
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 #: Relative difference of squared weights; with a smaller one features are tied.
 RELATIVE = 1e-9

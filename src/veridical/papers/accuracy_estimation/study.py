@@ -65,7 +65,7 @@ from veridical.experiments import (
 from veridical.learning import C45, NaiveBayes
 from veridical.papers.accuracy_estimation.figures import TABLE_1
 from veridical.papers.accuracy_estimation.findings import report
-from veridical.papers.data import PaperData, refuse_other_data
+from veridical.papers.paper_data import PaperData, refuse_other_data
 
 #: Learners by the names that the study uses.
 LEARNERS = {"c45": C45, "nb": NaiveBayes}

@@ -60,10 +60,10 @@ from veridical.experiments import (
     derive_seed,
 )
 from veridical.learning import LUFeCV
-from veridical.papers.data import refuse_other_data
 from veridical.papers.expression import DATA, get_arrays
 from veridical.papers.lufe.figures import GENES, STAND_IN
 from veridical.papers.lufe.findings import report
+from veridical.papers.paper_data import refuse_other_data
 from veridical.selection import SVMRFE, AnovaF, ExpressionFilter
 
 FloatArray = NDArray[np.float64]

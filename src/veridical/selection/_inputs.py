@@ -31,7 +31,7 @@ from veridical._core.splits import read_rows
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Target
 from veridical._core.weights import read_target_weights
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
 Weights = Literal["any", "whole", "none"]

@@ -12,7 +12,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.criteria import relief
 from veridical.criteria.relief import SETS_AT_ONCE
-from veridical.discovery.association import ENOUGH, sequential_pvalues
+from veridical.discovery.permutation_pvalues import ENOUGH, sequential_pvalues
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.kernels.distance import LEVELS
 from veridical.kernels.ordering import first_by_score, near_first
