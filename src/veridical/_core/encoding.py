@@ -247,7 +247,7 @@ def _encode_lazy(X: LazyMatrix, categorical_features: Any) -> Features:
 
     Which of them are categorical was decided by their types when they were opened.
     """
-    _refuse_empty(*X.shape)
+    _refuse_zero_size(*X.shape)
     categorical = choose_categorical(
         categorical_features, X.shape[1], X.names, X.categorical
     )
@@ -315,7 +315,7 @@ def _encode_frame(
 ) -> Features:
     names = frame.columns
     n_samples, n_features = frame.shape
-    _refuse_empty(n_samples, n_features)
+    _refuse_zero_size(n_samples, n_features)
 
     def label(j: Any) -> str:
         return f"Column {show(names[j])} of {name}"
@@ -422,11 +422,11 @@ def _as_matrix(X: Any) -> NDArray[Any]:
             "columns. Reshape your data using array.reshape(-1, 1) for a single column "
             "or array.reshape(1, -1) for a single row."
         )
-    _refuse_empty(*array.shape)
+    _refuse_zero_size(*array.shape)
     return array
 
 
-def _refuse_empty(n_samples: int, n_features: int) -> None:
+def _refuse_zero_size(n_samples: int, n_features: int) -> None:
     for count, what in ((n_samples, "sample"), (n_features, "feature")):
         if count == 0:
             raise InputError(

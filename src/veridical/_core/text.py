@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 #: Items of a list; the number of further ones is given.
-_SHOWN = 6
+_ITEMS_SHOWN = 6
 #: Characters of a quoted value; a longer one is cut.
 _WIDTH = 60
 
@@ -24,10 +24,10 @@ def listed(items: Iterable[Any]) -> str:
     ("'a', 'b'", '0, 1, 2, 3, 4, 5 and 3 more')
     """
     items = list(items)
-    more = len(items) - _SHOWN
+    more = len(items) - _ITEMS_SHOWN
     if more <= 1:  # "1 more" would not be shorter
         return ", ".join(show(item) for item in items)
-    shown = ", ".join(show(item) for item in islice(items, _SHOWN))
+    shown = ", ".join(show(item) for item in islice(items, _ITEMS_SHOWN))
     return f"{shown} and {more} more"
 
 

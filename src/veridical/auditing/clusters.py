@@ -52,7 +52,7 @@ LEAST_FALL, LEAST_Z_WITH_FALL = 3.0, 2.0
 #: Samples; with more of them distances are not computed.
 MOST_CLUSTERED = 3000
 # Variance of a component, relative to the mean, up to which it is taken for noise.
-_NOISE = 0.3
+_NOISE_VARIANCE = 0.3
 # Samples; with more of them the components are not computed.
 _MOST_DECOMPOSED = 1000
 # Samples without a copy; with fewer of them nothing can be shown.
@@ -104,7 +104,7 @@ def _without_noise(products: FloatArray) -> FloatArray:
     """Return scalar products in which components with little variance count less."""
     variance, places = np.linalg.eigh(products)
     variance = np.maximum(variance, 0.0)
-    noise = _NOISE * variance[variance > 1e-9 * variance.max()].mean()
+    noise = _NOISE_VARIANCE * variance[variance > 1e-9 * variance.max()].mean()
     return np.asarray((places * np.maximum(variance - noise, 0.0)) @ places.T)
 
 

@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 # Columns that are shown; --json lists all.
-_SHOWN = 20
+_COLUMNS_SHOWN = 20
 
 
 @app.command("list", cls=Verb)
@@ -96,7 +96,7 @@ def show(
     terminal.print(Text(f"Classes: {shares}."))
     if summary["columns"]:
         terminal.print(_columns(summary["columns"]))
-    left = summary["n_features"] - _SHOWN
+    left = summary["n_features"] - _COLUMNS_SHOWN
     if summary["columns"] and left > 0:
         terminal.print(f"… and {left} more; --json lists all.")
 
@@ -209,7 +209,7 @@ def _columns(columns: list[FeatureDescription]) -> Table:
     for header in ("Feature", "Kind", "Values"):
         table.add_column(header, overflow="fold")
     table.add_column("Missing", justify="right")
-    for column in columns[:_SHOWN]:
+    for column in columns[:_COLUMNS_SHOWN]:
         values = column["values"]
         if values is not None:
             more = f" and {len(values) - 6} more" if len(values) > 6 else ""

@@ -252,11 +252,11 @@ def selector_option(help: str) -> Any:
     return method_option("NAME", help=help, autocompletion=known)
 
 
-def estimator_option(of_classes: str = "svm") -> Any:
+def estimator_option(default_for_classes: str = "svm") -> Any:
     """Make ``--estimator``; the default is that of the kind of target."""
     about = (
         f"The estimator: {names.join_or(names.ESTIMATORS)}. "
-        rf"\[default: {of_classes}; ridge for numbers, cox for survival times]"
+        rf"\[default: {default_for_classes}; ridge for numbers, cox for survival times]"
     )
     known = names.completer(names.ESTIMATORS)
     return method_option("NAME", help=about, autocompletion=known)

@@ -110,7 +110,7 @@ def _series(X: Any, column: str) -> Any:
 
 
 def _check_column(X: Any, option: str, column: str, name: str) -> None:
-    known = [str(one) for one in (*getattr(X, "columns", ()), *_beside(X))]
+    known = [str(one) for one in (*getattr(X, "columns", ()), *_side_columns(X))]
     if not known:
         raise InputError(
             f"{option} {column} names a column, but the columns of {name} have no "
@@ -123,7 +123,7 @@ def _check_column(X: Any, option: str, column: str, name: str) -> None:
         )
 
 
-def _beside(X: Any) -> tuple[str, ...]:
+def _side_columns(X: Any) -> tuple[str, ...]:
     """Return columns that are no features, such as those of obs in AnnData."""
     return tuple(X.side_columns) if is_lazy(X) else ()
 

@@ -330,7 +330,7 @@ class NeighborInformation:
                 x[rows], y[rows], w[rows], y[up], w[up], self.n_neighbors, psi
             )
 
-        def of_categories(x: FloatArray, w: IntArray) -> float:
+        def estimate_categories(x: FloatArray, w: IntArray) -> float:
             """Of a categorical feature with a target of numbers."""
             assert by_target is not None
             up = by_target[(w[by_target] > 0) & ~np.isnan(x[by_target])]
@@ -354,7 +354,7 @@ class NeighborInformation:
                         result[s, j] = 0.0
                         continue
                     found = (
-                        of_categories(block[place], w)
+                        estimate_categories(block[place], w)
                         if data.categorical[j]
                         else estimate(x, order, w)
                     )

@@ -779,7 +779,7 @@ class _SparseRelief(_Relief):
         self.plain, self.mixed = np.arange(self.X.shape[1]), np.zeros(0, dtype=np.intp)
         self.X_mixed = np.zeros((self.X.shape[0], 0))
         self.X_rows = self.X.tocsr()
-        self.stored = Stored.of(self.X_rows)
+        self.stored = Stored.from_matrix(self.X_rows)
 
     def _rescale(self, columns: NDArray[np.bool_], power: int) -> None:
         chosen = np.repeat(columns, np.diff(self.X.indptr))

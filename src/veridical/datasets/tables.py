@@ -75,11 +75,11 @@ def split_target(
     y = _as_labels(frame[target], f"column {target!r} of {name}", where)
     X = set_types(frame.drop(columns=target), name, where)
     check_outcome(y, len(X), name)
-    _refuse_empty(X, name)
+    _refuse_columns_without_values(X, name)
     return X, y
 
 
-def _refuse_empty(X: pd.DataFrame, name: str) -> None:
+def _refuse_columns_without_values(X: pd.DataFrame, name: str) -> None:
     """Raise for columns without any value; the table is encoded later, once."""
     # Only a column that is missing in the first row can be missing in all.
     first = X.columns[X.iloc[0].isna().to_numpy()]

@@ -25,7 +25,7 @@ from veridical.learning.registry import ESTIMATOR_NAMES, estimator_name
 from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
-_NAMES = {
+_NAMES_IN_WORDS = {
     **SCORERS,
     **{key: one.__name__ for key, one in SELECTORS.items()},
     **ESTIMATOR_NAMES,
@@ -229,7 +229,7 @@ def name_of(given: Any) -> str:
     'ReliefF, then GaussianNB'
     """
     if isinstance(given, str):
-        return _NAMES.get(given, given)
+        return _NAMES_IN_WORDS.get(given, given)
     shown_as = getattr(given, "shown_as", None)
     if shown_as is not None:  # preparation that is described elsewhere
         return name_of(shown_as)

@@ -243,7 +243,7 @@ class Evaluation:
             weights: Sequence[Any] = self.weights or [None] * len(self.targets)
             parts = list(zip(self.targets, self.all_outputs, weights, strict=True))
             by_split = [
-                score.of_sizes(target, one, self.classes, response, w)
+                score.score_sizes(target, one, self.classes, response, w)
                 for target, one, w in parts
             ]
             found = [one[k] for k in range(n_sizes) for one in by_split]
@@ -262,7 +262,7 @@ class Evaluation:
     def _pooled(self, score: Score, k: int) -> float:
         assert self.classes is not None
         pooled = join_outputs([one.at(k) for one in self.all_outputs])
-        return score.of_outputs(
+        return score.score_outputs(
             pool_targets(self.targets),
             pooled,
             self.classes,

@@ -17,7 +17,7 @@ from veridical.kernels.statistics import clopper_pearson_bounds, wilson_bounds
 Bounds = tuple[float, float]
 
 #: Relative difference of scores; below it they are equal up to rounding.
-_SAME = 1e-12
+_EQUAL_WITHIN = 1e-12
 
 #: What an interval assumes.
 ASSUMES = {
@@ -184,7 +184,7 @@ def vary(scores: NDArray[Any]) -> bool:
     """Return whether there are two scores or more, not all equal up to rounding."""
     if len(scores) < 2:
         return False
-    return bool(np.ptp(scores) > _SAME * max(1.0, float(np.abs(scores).max())))
+    return bool(np.ptp(scores) > _EQUAL_WITHIN * max(1.0, float(np.abs(scores).max())))
 
 
 def say_equal(scores: NDArray[Any]) -> str:

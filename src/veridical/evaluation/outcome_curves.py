@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 #: Tenths of the samples by prediction, quarters by probability, times after 0.
 _N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
 #: Samples; with fewer in a bin there are fewer bins.
-_FEWEST = 5
+_FEWEST_IN_BIN = 5
 #: Standard errors on either side of a value, for a 95 % interval.
 _NORMAL = 1.96
 
@@ -99,7 +99,7 @@ def outcome_curves(
 def _observed_and_predicted(
     observed: FloatArray, predicted: FloatArray, groups: IntArray | None
 ) -> tuple[OutcomeCurves, ...]:
-    n_bins = min(_N_BINS, len(observed) // _FEWEST)
+    n_bins = min(_N_BINS, len(observed) // _FEWEST_IN_BIN)
     if n_bins < 2:
         return ()
     order = np.argsort(predicted, kind="stable")
@@ -155,7 +155,7 @@ def _risk_groups(
     high = np.concatenate([risk > np.median(risk) for risk in risks])
     labels = np.concatenate([one.test.labels for one in targets])
     time, event = labels["time"], labels["event"]
-    if min(event[high].sum(), event[~high].sum()) < _FEWEST:
+    if min(event[high].sum(), event[~high].sum()) < _FEWEST_IN_BIN:
         return ()
     times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)
     curves = tuple(
@@ -207,7 +207,7 @@ def _calibration(
     predicted = np.concatenate([S[-1][:, S.shape[-1] // 2] for S in probabilities])
     labels = np.concatenate([one.test.labels for one in targets])
     bins = np.array_split(np.argsort(predicted, kind="stable"), _N_QUARTERS)
-    if min(map(len, bins)) < 2 * _FEWEST:
+    if min(map(len, bins)) < 2 * _FEWEST_IN_BIN:
         return ()
     places = tuple(range(_N_QUARTERS))
     observed = tuple(

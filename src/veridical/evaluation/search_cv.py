@@ -274,7 +274,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
                 truth = new.as_numbers.values
             else:
                 truth = Observed(new.as_survival, table.as_survival)
-        found = score.of_outputs(truth, outputs, table.classes, response)
+        found = score.score_outputs(truth, outputs, table.classes, response)
         return score.sign * found.value
 
     def _best(self, X: Any) -> tuple[Any, Any]:

@@ -58,7 +58,7 @@ from veridical.kernels.beta_counts import (
 )
 from veridical.kernels.binary_counts import count_ones, count_patterns
 from veridical.kernels.count_lattice import (
-    SAME,
+    EQUAL_WITHIN,
     distinct,
     rank_patterns,
     squared,
@@ -624,14 +624,14 @@ class CountedFeatures:
         order, place = self._ranks()
         if threshold is not None:
             cut = check_threshold(threshold)
-            n_kept = int((self.scores >= cut * (1 - SAME)).sum())
+            n_kept = int((self.scores >= cut * (1 - EQUAL_WITHIN)).sum())
             return FeatureChoice(
                 order, n_kept, cut, None, np.zeros(order.size, dtype=bool)
             )
         n_kept = count_features(wanted, order.size)
         last = int(order[n_kept - 1])
         if place is None:
-            tied = self.scores >= self.scores[last] * (1 - SAME)
+            tied = self.scores >= self.scores[last] * (1 - EQUAL_WITHIN)
         else:
             tied = place == place[last]
         tied[order[:n_kept]] = False
@@ -654,7 +654,7 @@ class CountedFeatures:
     def _ranks(self) -> tuple[IntArray, IntArray | None]:
         """Order all features; where all are binary, also rank their statistics."""
         if self.tables:
-            return order_by_score(self.scores, rtol=SAME), None
+            return order_by_score(self.scores, rtol=EQUAL_WITHIN), None
         patterns, which = distinct(self.ones, self.sizes)
         place = rank_patterns(self.sizes, patterns)[which]
         small = np.uint16 if place.max() < 1 << 16 else np.int64

@@ -560,8 +560,8 @@ class PredictMany:
         _check_orders(ranked, wanted)
         found = predict_table(self, table, parts, ranked, wanted)
         codes = fill_by_loop(found, self, table, parts, ranked, wanted)
-        of_classes = table.kind == "classes"
-        labels = [table.classes[one] if of_classes else one for one in codes]
+        has_classes = table.kind == "classes"
+        labels = [table.classes[one] if has_classes else one for one in codes]
         return labels if ranked is not None else [one[0] for one in labels]
 
 

@@ -99,7 +99,7 @@ class SampleBlocks:
             _known={},
         )
 
-    def of_columns(self, features: Features, columns: IntArray) -> SampleBlocks:
+    def take_columns(self, features: Features, columns: IntArray) -> SampleBlocks:
         """Take some features of the table; the correction is still that of all."""
         whole = features if self.whole is None else self.whole
         before = np.arange(features.values.shape[1])

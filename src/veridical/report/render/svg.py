@@ -377,7 +377,7 @@ def _rank_x(rank: float, n: int) -> float:
 CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_HEIGHT = 9.0, 99.0, 10, 180
 CURVE_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
 LONGEST_PLACE, LONGEST_AXIS = 16, 40
-LOOKS = ("vd-a", "vd-b", "")
+CSS_CLASSES = ("vd-a", "vd-b", "")
 
 
 @dataclass(frozen=True)
@@ -445,9 +445,9 @@ def _curves(picture: Curves, scale: AxisScale | None) -> ET.Element:
     for k, curve in enumerate(picture.curves):
         offset = k - (n - 1) / 2
         if picture.ribbon:
-            _ribbon(svg, curve, axes, LOOKS[k % len(LOOKS)])
+            _ribbon(svg, curve, axes, CSS_CLASSES[k % len(CSS_CLASSES)])
             offset = 0.0
-        _curve(svg, curve, picture, axes, LOOKS[k % len(LOOKS)], offset)
+        _curve(svg, curve, picture, axes, CSS_CLASSES[k % len(CSS_CLASSES)], offset)
     return svg
 
 
@@ -639,7 +639,7 @@ def _bars(picture: Bars, scale: AxisScale | None) -> ET.Element:
             words = f"{label}, {name}: {said[k]}"
             share = counts[i] / picture.total if picture.total else 0.0
             place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
-            _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
+            _rect(_group(svg, "", words), f"vd-fill {CSS_CLASSES[k % 2]}", *place)
     return svg
 
 
@@ -659,7 +659,7 @@ def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
         words = picture.total_words if step is None else step.words
         left, right = sorted(map(axis.x, ends[i]))
         group = _group(svg, "", f"{label}: {words}")
-        look = LOOKS[1 if step is not None and i > 1 else 0]
+        look = CSS_CLASSES[1 if step is not None and i > 1 else 0]
         place = (left, STEP_ROW * i + 20, max(right - left, 0.3), 11)
         _rect(group, f"vd-fill {look}", *place)
         text = f"{shortened(label, LONGEST_ROW)}: {words}"

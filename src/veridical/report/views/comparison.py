@@ -483,7 +483,7 @@ def _n_selections(record: Comparison) -> dict[str, int]:
     return {m: int(s[0, ..., 0].size) for m, s in record.selected.items()}
 
 
-def _difference(
+def _difference_of_two(
     pairs: Mapping[str, Sequence[PairVerdict]], method: str
 ) -> DifferenceSummary | None:
     """Turn the verdict of a method on two selectors, if any, into plain numbers."""
@@ -525,7 +525,7 @@ def _method(record: Comparison, method: str) -> MethodSummary:
         "a": plain(a),
         "b": plain(b),
         "interval": describe_interval(record, method),
-        "difference": _difference(record.pairs, method),
+        "difference": _difference_of_two(record.pairs, method),
         "pairs": _pairs(shown, n_folds, pair_unit),
         "pair_unit": pair_unit,
     }
@@ -555,7 +555,7 @@ def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
                     "label": LABELS[method],
                     "a": means[name][method][0],
                     "b": means[name][method][1],
-                    "difference": _difference(record.by_estimator[name], method),
+                    "difference": _difference_of_two(record.by_estimator[name], method),
                 }
                 for method in _methods(record)
             ],

@@ -307,13 +307,13 @@ def _remarks(record: Selection) -> list[str]:
             f"The features listed were selected on the training samples; the {what} "
             "is that of the estimator trained on these features, on the test samples."
         )
-    of_classes = (
+    classes_in_words = (
         f" The intervals of classes are Wilson's for {_what_is_independent(record)}; "
         "how often these cover the truth has not been measured."
     )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)}"
-        f"{of_classes if record.classes else ''}",
+        f"{classes_in_words if record.classes else ''}",
         on_list,
     ]
     if len(record.sizes) > 1:
@@ -469,7 +469,7 @@ def _score_figure(s: SelectionSummary) -> Figure:
 def _features(s: SelectionSummary) -> Rows:
     if s["is_validated"]:  # there are no folds
         heads = "Rank# | Feature! | Index#^ | Score#"
-        rows = [[str(f["rank"]), *_cells(f)] for f in s["features"]]
+        rows = [[str(f["rank"]), *_describe_feature(f)] for f in s["features"]]
         caption = "Features selected on the training samples, best first"
         return table(caption, heads, rows)
     return list_supported(s["features"], s["n_folds"])
@@ -478,14 +478,14 @@ def _features(s: SelectionSummary) -> Rows:
 def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
     """List features that were selected on all samples, with their support by folds."""
     rows = [
-        [str(rank), *_cells(f), _times(f, n_folds), SUPPORT[f["support"]]]
+        [str(rank), *_describe_feature(f), _times(f, n_folds), SUPPORT[f["support"]]]
         for rank, f in enumerate(features, 1)
     ]
     heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | Support"
     return table("Features selected on all samples, best first", heads, rows)
 
 
-def _cells(f: FeatureInfo) -> list[str | TableCell]:
+def _describe_feature(f: FeatureInfo) -> list[str | TableCell]:
     own = MISSING if f["score"] is None else write_plain(f["score"])
     return [f["name"], str(f["index"]), own]
 
@@ -549,7 +549,10 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
-        rows = [[*_cells(f), _times(f, s["n_folds"])] for f in others[:MOST_OTHERS]]
+        rows = [
+            [*_describe_feature(f), _times(f, s["n_folds"])]
+            for f in others[:MOST_OTHERS]
+        ]
         caption = "Features outside the list that folds selected"
         heads = "Feature! | Index# | Score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))
