@@ -1,4 +1,4 @@
-"""Bounds of stable selection: the published formulas, and those of the R package stabs."""
+"""Bounds of stable selection: published formulas, and the R package stabs."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ from veridical._core.arrays import BoolArray
 from veridical._core.errors import InputError
 from veridical._core.lazy import LazyMatrix, is_lazy
 from veridical._core.small_integers import count_seen, seen_by_column, seen_by_row
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, is_number, listed, show
 
 #: The categories of each feature; None for a numeric one.
 Categories = tuple[NDArray[Any] | None, ...]
@@ -765,19 +765,11 @@ def read_numbers(
     try:
         result[~missing] = column[~missing].astype(np.float64)
     except (TypeError, ValueError):
-        value = next(v for v in column[~missing] if not _is_number(v))
+        value = next(v for v in column[~missing] if not is_number(v))
         raise InputError(
             f"{label} holds {show(value)}, which is not a number; {cure}"
         ) from None
     return result
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def object_if_text(values: NDArray[Any]) -> NDArray[Any]:

@@ -72,6 +72,19 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value, or the text of one, is a number.
+
+    >>> is_number("1e-3"), is_number("a"), is_number(None)
+    (True, False, False)
+    """
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def plural(noun: str, items: Iterable[Any]) -> str:
     """Return the noun, with an s unless there is exactly one item.
 

@@ -37,7 +37,11 @@ from veridical.comparison.records import (
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.conclusions import say_coverage, write_plain
+from veridical.evaluation.conclusions import (
+    ALWAYS_MAJORITY,
+    say_coverage,
+    write_plain,
+)
 from veridical.evaluation.intervals import (
     at_least_wilson,
     clip,
@@ -426,7 +430,7 @@ class Wording:
     def guess(self) -> str:
         """What a score is compared with: the majority class, or guessing."""
         if self.scoring.is_accuracy:
-            return f"{_MAJORITY} ({percent(self.chance)})"
+            return f"{ALWAYS_MAJORITY} ({percent(self.chance)})"
         return f"guessing ({self.scoring.write(self.chance)})"
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
@@ -763,7 +767,6 @@ _OUT_ALONE = (
     "choose a selector, because OUT rewards the selector that fits the test samples "
     "more."
 )
-_MAJORITY = "always predicting the most frequent class"
 
 
 def conclude(record: Comparison) -> Conclusion:
@@ -961,7 +964,7 @@ def _conclude_pair(record: Comparison) -> Conclusion:
 
 
 def _guess(record: Comparison) -> str:
-    return _MAJORITY if record.scoring.is_accuracy else "guessing"
+    return ALWAYS_MAJORITY if record.scoring.is_accuracy else "guessing"
 
 
 def _by_how_much(record: Comparison, verdict: Verdict) -> str:

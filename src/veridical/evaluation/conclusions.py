@@ -45,7 +45,7 @@ INTERVALS = {
 RESUBSTITUTION = "resubstitution"
 #: What stands in place of a rate where no measured design is near.
 NOT_NEAR = "not measured near this design"
-_MAJORITY = "always predicting the most frequent class"
+ALWAYS_MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
 
@@ -107,19 +107,19 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     share = record.data.majority_share
     above = [low > share for low, _ in lead.intervals.values()]
     if all(above):
-        better = f"it is better than {_MAJORITY} ({percent(share)})"
+        better = f"it is better than {ALWAYS_MAJORITY} ({percent(share)})"
         if doubt := _doubt_of(lead):
             return claim_with_care(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     if above[0]:
         return Conclusion(
             "care",
-            f"{claim}, but whether that is better than {_MAJORITY} "
+            f"{claim}, but whether that is better than {ALWAYS_MAJORITY} "
             f"({percent(share)}) depends on which interval you believe.",
         )
     return Conclusion(
         "open",
-        f"{claim}, which is not shown to be better than {_MAJORITY} "
+        f"{claim}, which is not shown to be better than {ALWAYS_MAJORITY} "
         f"({percent(share)}).",
     )
 
@@ -274,7 +274,7 @@ def conclude_selection(record: Selection) -> Conclusion:
     rest = f"the {scoring.write(share)} of {GUESSING}"
     if scoring.is_accuracy:
         reached = f"classifies {percent(found.value)} of new samples correctly"
-        rest = f"the {percent(share)} of {_MAJORITY}"
+        rest = f"the {percent(share)} of {ALWAYS_MAJORITY}"
     start = (
         f"With {n_features} by {shortened(name_of(record.selector))}, "
         f"{shortened(name_of(record.estimator))} {reached}{bounds}"
@@ -379,7 +379,7 @@ def conclude_choice(record: Choice) -> Conclusion:
     nearest = low if scoring.greater_is_better else high
     if winner.n_features and scoring.is_better(nearest, chance):
         return Conclusion("yes", f"{claim}.")
-    what = _MAJORITY if scoring.is_accuracy else GUESSING
+    what = ALWAYS_MAJORITY if scoring.is_accuracy else GUESSING
     return Conclusion(
         "open",
         f"{claim}. That is not shown to be better than {what} "

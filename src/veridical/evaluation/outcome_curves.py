@@ -23,6 +23,7 @@ from veridical._core.records import Curve, Interval
 from veridical._core.splits import Split
 from veridical._core.survival_scores import Observed, kaplan_meier
 from veridical._core.table import Table
+from veridical.kernels.statistics import NORMAL_95
 
 if TYPE_CHECKING:
     from veridical.evaluation.engine import Evaluation
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 _N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
 #: Samples; with fewer in a bin there are fewer bins.
 _FEWEST_IN_BIN = 5
-#: Standard errors on either side of a value, for a 95 % interval.
-_NORMAL = 1.96
 
 
 class OutcomeCurves(NamedTuple):
@@ -144,7 +143,7 @@ def _mean(
         off = np.bincount(numbers, weights=off).astype(np.float64)
     if off.size < 2:
         return Interval(center, *everything)
-    half = _NORMAL * math.sqrt(off.size / (off.size - 1) * float(off @ off))
+    half = NORMAL_95 * math.sqrt(off.size / (off.size - 1) * float(off @ off))
     half /= len(values)
     return Interval(center, center - half, center + half)
 
@@ -194,7 +193,7 @@ def survival_at_time(time: FloatArray, event: BoolArray, at: float) -> Interval:
     if not 0 < share < 1 or not math.isfinite(variance):
         return Interval(100 * share, 100 * share, 100 * share)
     log = math.log(share)
-    width = _NORMAL * math.sqrt(variance) / abs(log)
+    width = NORMAL_95 * math.sqrt(variance) / abs(log)
     low, high = (100 * share ** math.exp(sign * width) for sign in (1, -1))
     return Interval(100 * share, low, high)
 

@@ -64,7 +64,7 @@ from veridical.kernels.count_lattice import (
     squared,
     statistics,
 )
-from veridical.kernels.dirichlet_counts import association, value_table
+from veridical.kernels.dirichlet_counts import cramers_v, value_table
 from veridical.kernels.ordering import order_by_score
 from veridical.learning.bias_corrected_evidence import (
     Components,
@@ -362,11 +362,6 @@ def _count_categories(
     return counted.reshape(n_classes, n_values).astype(np.intp)
 
 
-def _cramers_v(table: IntArray) -> float:
-    """Compute Cramér's V of a table of counts; two by two, it is |correlation|."""
-    return float(np.sqrt(min(association(table) / (min(table.shape) - 1), 1.0)))
-
-
 @dataclass(frozen=True, eq=False)
 class ValueTables:
     """The retained features with V categories, and the discarded ones."""
@@ -596,7 +591,7 @@ class CountedFeatures:
         }
         scores = statistics(sizes, ones)
         for k, table in tables.items():
-            scores[k] = _cramers_v(table)
+            scores[k] = cramers_v(table)
         return cls(
             values, categories, n_values, cuts, sizes, ones, tables, scores, names
         )
