@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any
 
@@ -92,6 +92,15 @@ def plural(noun: str, items: Iterable[Any]) -> str:
     ('row', 'rows')
     """
     return noun if len(list(items)) == 1 else f"{noun}s"
+
+
+def write_rows(rows: Collection[Any]) -> str:
+    """Name rows in a message.
+
+    >>> write_rows([3]), write_rows([3, 5])
+    ('row 3', 'rows 3, 5')
+    """
+    return f"{plural('row', rows)} {listed(rows)}"
 
 
 def did_you_mean(word: str, known: Iterable[Any]) -> str:

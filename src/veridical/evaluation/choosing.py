@@ -26,7 +26,7 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressFunction, ProgressLike
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Outputs, Score, observed_of, read_scoring
+from veridical._core.scoring import Outputs, Score, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, stream
 from veridical._core.splits import Split, describe_splits, split_table
 from veridical._core.table import Table
@@ -643,17 +643,7 @@ class _Work:
         rankings: list[Any] = [None] * len(self.splits)
         if p in orders:
             rankings = list(orders[p])
-        return Evaluation(
-            [o.codes for o in outputs],
-            [
-                observed_of(self.table.target, split.test, split.train)
-                for split in self.splits
-            ],
-            rankings,
-            outputs=outputs if one.responses else [],
-            classes=self.table.classes,
-            estimator=one.estimator,
-        )
+        return Evaluation.from_outputs(self.table, self.splits, one, outputs, rankings)
 
     def _drop(
         self,

@@ -182,6 +182,25 @@ class Evaluation:
     estimator: Any = None
     weights: list[FloatArray] | None = None
 
+    @classmethod
+    def from_outputs(
+        cls,
+        table: Table,
+        splits: Sequence[Split],
+        procedure: Procedure,
+        outputs: list[Outputs],
+        rankings: list[Ranked | None],
+    ) -> Evaluation:
+        """Put predictions of a procedure together that were kept, without weights."""
+        return cls(
+            [one.codes for one in outputs],
+            [observed_of(table.target, split.test, split.train) for split in splits],
+            rankings,
+            outputs=outputs if procedure.responses else [],
+            classes=table.classes,
+            estimator=procedure.estimator,
+        )
+
     @cached_property
     def hits(self) -> list[NDArray[np.bool_]]:
         """By split: which predictions are right, (n_sizes, n_test)."""

@@ -29,7 +29,7 @@ from veridical._core.sklearn_private import take
 from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers, Survival
-from veridical._core.text import listed, listing, one_line, plural, show
+from veridical._core.text import listed, listing, one_line, plural, show, write_rows
 from veridical.preparation.combat import ComBat
 from veridical.preparation.correction_columns import (
     SideColumns,
@@ -487,8 +487,8 @@ def _check_covariate(name: str, column: pd.Series[Any], table: Table) -> None:
             "fill it in in the file",
         )
         raise InputError(
-            f"Covariate {show(name)} is missing in {plural('row', missing)} "
-            f"{listed(missing)}, counted from 0; {cure} or leave out these rows."
+            f"Covariate {show(name)} is missing in {write_rows(missing)}, counted "
+            f"from 0; {cure} or leave out these rows."
         )
     if _determines(column, table):
         raise InputError(

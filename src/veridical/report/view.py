@@ -811,6 +811,13 @@ def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
     return (Level(name, scoring.chance),)
 
 
+def write_chance(scoring: ScoreInfo) -> list[str]:
+    """Name what guessing reaches, with its value; nothing where that is not known."""
+    return [
+        f"{level.name} {scoring.write(level.value)}" for level in chance_level(scoring)
+    ]
+
+
 def on_chance(scoring: ScoreInfo, data: Any) -> str:
     """Say what the dashed line of a figure of scores is."""
     if scoring.is_accuracy:

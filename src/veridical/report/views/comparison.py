@@ -89,6 +89,7 @@ from veridical.report.view import (
     sized_data,
     table,
     view,
+    write_chance,
     written,
 )
 
@@ -1397,9 +1398,7 @@ def _pair_table(s: Summary) -> Rows:
 
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
     data, scoring = s["data"], read_info(s["scoring"])
-    guess = "".join(
-        f", {name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
-    )
+    guess = "".join(f", {level}" for level in write_chance(scoring))
     caption = (
         f"Mean {scoring.full_label} on {data['name']}: "
         f"{count(data['n_samples'], 'sample')}, "
