@@ -240,7 +240,7 @@ def test_the_measured_coverage_stands_beside_the_interval(tmp_path):
     assert sentence in summary["words"]["evidence"]
     assert sentence in summary["words"]["intervals"][0]["text"]
     assert "Measured coverage" in page.text
-    assert "corrected-t90.0 to 99.0 %" in page.text
+    assert "corrected t90.0 to 99.0 %" in page.text
 
 
 def test_a_doubt_is_said_once_with_its_methods():

@@ -30,7 +30,7 @@ from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
-from veridical.evaluation.conclusions import write_coverage
+from veridical.evaluation.conclusions import INTERVAL_NAMES, write_coverage
 from veridical.report.plain import CoverageSummary, clean, covered, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
@@ -800,7 +800,7 @@ def interval_cells(
     """Write the kind of an interval and its measured coverage."""
     if not kind:
         return "none valid", MISSING
-    return kind, write_coverage(covered(coverage))
+    return INTERVAL_NAMES.get(kind, kind), write_coverage(covered(coverage))
 
 
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:

@@ -71,22 +71,23 @@ MOST_PLACES = 12
 MOST_CLASSES = 20
 #: More features beside the list than this are left to the JSON.
 MOST_OTHERS = 200
-#: Kinds of intervals of an accuracy, in words.
+#: What the badge of an accuracy says, by what may be believed.
 BADGES = {
     "yes": "Better than the majority class",
-    "care": "Accurate, but the list is not stable",
+    "care": "With care",
     "open": "Not shown to be better than the majority class",
     "no": "Worse than the majority class",
 }
-
-
 #: The same for other scores than accuracy.
 BADGES_OF_SCORES = {
     "yes": "Better than guessing",
-    "care": "Better than guessing, but the list is not stable",
+    "care": "With care",
     "open": "Not shown to be better than guessing",
     "no": "Worse than guessing",
 }
+
+#: The badge where the folds do not support the list of features.
+UNSTABLE = "The list is not stable"
 
 ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
@@ -384,10 +385,13 @@ def show(record: Selection) -> View:
     data = f" ({said_data(s['data'])})" if " where" in where else ""
     claim = f"{capitalized(estimator)} {does}{where}."
     caption = f"Features selected by {selector}{data}. {claim}"
+    badges = BADGES if scoring.is_accuracy else BADGES_OF_SCORES
+    if not record.is_stable:
+        badges = {**badges, "care": UNSTABLE}
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
         question="Which features, and how good are they?",
-        **answer(words, BADGES if scoring.is_accuracy else BADGES_OF_SCORES),
+        **answer(words, badges),
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, (), models),
@@ -476,12 +480,16 @@ def _features(s: SelectionSummary) -> Rows:
 
 
 def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
-    """List features that were selected on all samples, with their support by folds."""
-    rows = [
-        [str(rank), *_describe_feature(f), _times(f, n_folds), SUPPORT[f["support"]]]
+    """List features that were selected on all samples; weak support is marked."""
+    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds#"
+    rows: list[list[str | TableCell]] = [
+        [str(rank), *_describe_feature(f), _times(f, n_folds)]
         for rank, f in enumerate(features, 1)
     ]
-    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | Support"
+    if any(f["support"] != "half" for f in features):
+        heads += " | Support"
+        for row, f in zip(rows, features, strict=True):
+            row.append(SUPPORT[f["support"]])
     return table("Features selected on all samples, best first", heads, rows)
 
 
