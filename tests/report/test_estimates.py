@@ -147,7 +147,7 @@ def test_nothing_is_refused():
         (
             [records.estimate(0.8, coverage={"corrected-t": records.TOO_SELDOM})],
             "care",
-            "%): such intervals cover too seldom near this design",
+            "%): such intervals miss the truth too often in designs like this one",
         ),
         (
             [records.estimate(0.8, coverage={}), records.estimate(0.7)],

@@ -84,7 +84,7 @@ def test_the_badge_blames_the_list_only_where_folds_do_not_support_it():
     ("coverage", "why"),
     [
         (None, "how often such intervals cover the truth is not known"),
-        (Coverage(0.57, 0.98, "leave-one-out", 0.7), "cover too seldom near this"),
+        (Coverage(0.57, 0.98, "leave-one-out", 0.7), "miss the truth too often"),
     ],
 )
 def test_an_interval_that_may_not_be_believed_has_no_green_badge(coverage, why):

@@ -44,7 +44,7 @@ INTERVALS = {
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 #: What stands in place of a rate where no measured design is near.
-NOT_NEAR = "not measured near this design"
+NOT_NEAR = "not measured in designs like this one"
 ALWAYS_MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
@@ -158,7 +158,7 @@ def doubt_interval(measured: Coverage | None) -> str:
         return ""
     if measured is None:
         return "how often such intervals cover the truth is not known"
-    return "such intervals cover too seldom near this design"
+    return "such intervals miss the truth too often in designs like this one"
 
 
 def claim_with_care(claim: str, doubt: str, what: str) -> Conclusion:
@@ -214,7 +214,7 @@ def write_coverage(measured: Coverage | None) -> str:
     >>> write_coverage(Coverage(0.972, 0.986, "10 folds"))
     '97.2 to 98.6 %'
     >>> write_coverage(None)
-    'not measured near this design'
+    'not measured in designs like this one'
     """
     if measured is None:
         return NOT_NEAR
@@ -226,8 +226,8 @@ def say_coverage(measured: Coverage | None) -> str:
     """Say how often such intervals have covered the truth, and where."""
     if measured is None:
         return (
-            "How often such intervals cover the truth has not been measured near this "
-            "design."
+            "How often such intervals cover the truth has not been measured in "
+            "designs like this one."
         )
     return (
         f"Such 95 % intervals covered the truth in {write_coverage(measured)} of data "

@@ -683,11 +683,11 @@ def write_size(size: SizeSummary | None) -> str:
     '7.0 to 10.0 % (measured; nominal 5 %)'
     """
     if size is None:
-        return "not measured near this design"
+        return "not measured in designs like this one"
     rate = percent(size["rate"])
     if size["n_designs"] > 1:
         rate = percent_range(size["low"], size["high"])
-    where = "measured" if size["near"] else "measured, but not near this design"
+    where = "measured" if size["near"] else "measured, but only in other designs"
     text = f"{rate} ({where}; nominal {100 * size['nominal']:g} %)"
     return f"{text} before calibration" if size["calibrated"] else text
 
@@ -1468,8 +1468,8 @@ def _on_testing(gap: DifferenceSummary) -> list[str]:
         return said
     if not size["near"]:
         said.append(
-            "The false-positive rate of this test has not been measured near this "
-            f"design; it is {_over_designs(size)}."
+            "The false-positive rate of this test has not been measured in designs "
+            f"like this one; it is {_over_designs(size)}."
         )
         return said
     if size["n_designs"] > 1:
