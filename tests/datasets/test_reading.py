@@ -1,4 +1,4 @@
-"""Files become tables, and whatever is wrong with them is said in words."""
+"""Files become tables, and errors in them are reported with place and cure."""
 
 import bz2
 import gzip

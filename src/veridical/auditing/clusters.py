@@ -2,8 +2,9 @@
 
 Around a point of a smooth distribution the normalised spacings j log(d_{j+1} / d_j) of
 the distances to its neighbours are exchangeable, so that each of the first J is the
-largest equally often [1]_. If every sample has m − 1 relatives that are nearer than all
-strangers, the largest spacing is the one behind the relatives.
+largest equally often [1]_. If every sample belongs to a group of m, and the others of
+its group are nearer than all samples outside it, the largest spacing is the one behind
+the (m − 1)-th neighbour.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|

@@ -8,8 +8,8 @@ precision is nearly always enough; for a radius that depends on the distances of
 samples, quick distances have double precision.
 
 The distances of a tall table do not fit into memory. There each training set computes
-those of a few samples to all, finds their neighbours, and forgets the distances. So it
-does where features are sparse: distances come from the stored values alone.
+those of a few samples to all, finds their neighbours, and keeps no distances. The same
+is done where features are sparse: distances come from the stored values alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Gaussian knockoffs: copies of the features that know nothing of the outcome.
+"""Gaussian knockoffs: copies of the features that do not depend on the outcome.
 
 A knockoff X̃ has the same means and covariances as X, and ``cov(X_j, X̃_j) = Σ_jj −
 s_j``; exchanging a feature with its knockoff leaves all second moments as they are.

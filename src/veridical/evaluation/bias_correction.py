@@ -650,10 +650,10 @@ def find_hopeless(
 
     This is the dropping of BBCD: after each fold, on the samples tested so far. The
     published rule drops a candidate that is worse than the best one in 99 % of the
-    draws. Of many candidates the best one on few samples is lucky, though, and over all
-    folds that rule often drops the candidate that is truly the best. Here its chance of
-    being dropped is at most `error`: the p-value is that of `Resampled.pvalues`, which
-    accounts for looking for the best of many.
+    draws. On few samples, though, the best of many candidates is best by chance, and
+    over all folds that rule often drops the candidate that is truly the best. Here its
+    chance of being dropped is at most `error`: the p-value is that of
+    `Resampled.pvalues`, which accounts for looking for the best of many.
 
     Parameters
     ----------

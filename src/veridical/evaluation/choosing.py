@@ -929,7 +929,7 @@ class _Answer:
     def _nearest_designs(
         self, score: Score, n_candidates: int
     ) -> Sequence[MeasuredChoice]:
-        """Look up what was measured near this design, by about ten folds."""
+        """Look up what was measured in designs like this one, by about ten folds."""
         work = self.work
         outer = work.splits[: len(work.pooling.parts)]
         folds = _repeats(outer, work.pooling) or [[]]

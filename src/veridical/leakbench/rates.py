@@ -130,7 +130,7 @@ def count_causes(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_alarms(frame: pd.DataFrame) -> tuple[dict[str, Rate], dict[str, Rate]]:
-    """Count false alarms: by control, with all together under "", and by code."""
+    """Count false alarms by control (all together under the key "") and by code."""
     honest = frame[frame["kind"] == "control"]
     codes = honest["flagged"].fillna("").map(lambda one: set(str(one).split()) - DESIGN)
     alarmed = codes.map(bool)

@@ -876,7 +876,7 @@ def log_ways(sizes: IntArray, patterns: IntArray) -> FloatArray:
 def tied_patterns(
     strict: tuple[IntArray, IntArray], wide: tuple[IntArray, IntArray], sizes: IntArray
 ) -> IntArray:
-    """List the counts on the threshold: not above it, and not below."""
+    """List the counts whose statistic equals the threshold."""
     found = []
     shape = tuple(int(size) + 1 for size in sizes[:-1])
     edges = zip(*strict, *wide, strict=True)

@@ -416,7 +416,7 @@ def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> 
 
 
 def _lowest(values: FloatArray) -> FloatArray:
-    """Return a decision value for absent classes, of every size."""
+    """Return, for every size, a decision value for classes that training lacked."""
     return values.min(axis=(1, 2), keepdims=True) - 1.0
 
 

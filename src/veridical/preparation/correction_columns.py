@@ -416,7 +416,7 @@ def read_batches(side: SideColumns) -> NDArray[Any]:
     if missing.size:
         raise InputError(
             f"The batch {show(side.names[0])} is missing in {write_rows(missing)}, "
-            "counted from 0; write it there, or leave out these rows."
+            "counted from 0; fill it in, or leave out these rows."
         )
     return object_if_text(np.asarray(values))
 

@@ -96,7 +96,7 @@ class Intervals:
 
     @property
     def values(self) -> list[float]:
-        """Everything that is drawn, but for the levels that are not solid."""
+        """All values that are drawn; levels only where their lines are solid."""
         found = [value for mark in self.marks for value in mark.values]
         return found + [level.value for level in self.levels if level.solid]
 

@@ -77,7 +77,7 @@ class CheckSummary(TypedDict):
 
 
 class StudyTableSummary(TypedDict):
-    """A table of words and figures to be read."""
+    """A table of texts and numbers."""
 
     title: str
     header: list[str]
