@@ -30,7 +30,7 @@ _COLUMNS_SHOWN = 20
 @app.command("list", cls=Verb)
 def list_data(
     as_json: Annotated[bool, options.json_option("data list")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """List the data sets that can be named."""
     console.set_quiet(quiet)
@@ -64,11 +64,11 @@ def show(
             metavar="DATA", help="A file, or a name from veridical data list."
         ),
     ],
-    target: options.Target = None,
-    drop: options.Drop = None,
-    header: options.Header = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    header: options.HeaderOption = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Count samples, features, classes and missing values."""
     console.set_quiet(quiet)
@@ -116,7 +116,7 @@ def fetch(
         bool, options.flag("--again", "Fetch it even if it was fetched before.")
     ] = False,
     as_json: Annotated[bool, options.json_option("data fetch")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Fetch a data set from OpenML and keep it, with a checksum."""
     console.set_quiet(quiet)

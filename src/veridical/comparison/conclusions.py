@@ -1069,10 +1069,10 @@ def _conclude_several(record: Comparison) -> Conclusion:
         if not pairs:
             return Conclusion("open", f"{said} ({allowing}).")
         a, b = shortened(pairs[0].first), shortened(pairs[0].second)
-        gap = abs(pairs[0].verdict.mean_difference)
+        size = abs(pairs[0].verdict.mean_difference)
         return Conclusion(
             "open",
-            f"{said}. The strongest is {record.scoring.write_gap(gap, signed=False)} "
+            f"{said}. The strongest is {record.scoring.write_gap(size, signed=False)} "
             f"between {a} and {b} ({pvalue(pairs[0].adjusted)}; {allowing}).",
         )
     strongest = significant[0]

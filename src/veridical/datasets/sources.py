@@ -80,6 +80,7 @@ class Source:
         return X, y
 
 
+#: Number of features of the binary source, and the α of their rates.
 _N_BINARY, _ALPHA = 2000, 300.0
 
 

@@ -429,10 +429,10 @@ def _fit_predict(
     asked = _frame(estimator, table, test, columns)
     if not responses:
         return predict_values(model, asked, table)
-    return answer(model, asked, table, train, responses)
+    return predict_responses(model, asked, table, train, responses)
 
 
-def answer(
+def predict_responses(
     model: Any, X: Any, table: Table, train: IntArray, responses: Sequence[str]
 ) -> Outputs:
     """Predict by a model that was fitted on rows of a table, and ask for more."""

@@ -34,7 +34,7 @@ from veridical._core.weights import read_target_weights
 from veridical.search.feature_groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
-Weights = Literal["any", "whole", "none"]
+WeightKind = Literal["any", "whole", "none"]
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Abilities:
     missing: bool = False
     sparse: bool = False
     blocks: bool = False
-    weights: Weights = "none"
+    weights: WeightKind = "none"
     targets: tuple[Kind, ...] = ("classes",)
 
     def adapt(self, features: Features, name: str) -> Features:

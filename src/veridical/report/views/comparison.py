@@ -488,10 +488,10 @@ def _difference_of_two(
     pairs: Mapping[str, Sequence[PairVerdict]], method: str
 ) -> DifferenceSummary | None:
     """Turn the verdict of a method on two selectors, if any, into plain numbers."""
-    return difference(pairs[method][0].verdict) if method in pairs else None
+    return summarize_difference(pairs[method][0].verdict) if method in pairs else None
 
 
-def difference(verdict: Verdict) -> DifferenceSummary:
+def summarize_difference(verdict: Verdict) -> DifferenceSummary:
     """Turn a verdict into plain numbers and strings."""
     test = verdict.test
     found: DifferenceSummary = fill(
@@ -661,7 +661,7 @@ def _pair(first: int, second: int, pair: PairVerdict) -> Any:
         "second": second,
         "better": None if pair.better is None else better[pair.better],
         "adjusted": pair.adjusted,
-        "difference": difference(pair.verdict),
+        "difference": summarize_difference(pair.verdict),
     }
 
 
