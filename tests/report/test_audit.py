@@ -86,11 +86,11 @@ def test_figures_are_those_of_the_record():
             "94.0 %",
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
-        (records.audit(NOTE), "yes", "no finding speaks against it"),
+        (records.audit(NOTE), "yes", "no check found a reason against it"),
         (
             records.audit(coverage=None),
             "care",
-            "coverage not measured in designs like this one) with care: no finding",
+            "coverage not measured in designs like this one) with care: no check",
         ),
         (
             records.audit(coverage=Coverage(0.57, 0.98, "leave-one-out", 0.7)),

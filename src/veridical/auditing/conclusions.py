@@ -38,9 +38,12 @@ def conclude(record: Audit) -> Conclusion:
     if doubt := _doubt(record):
         return Conclusion(
             "care",
-            f"Read {honest} with care: no finding speaks against it, but {doubt}.",
+            f"Read {honest} with care: no check found a reason against it, but "
+            f"{doubt}.",
         )
-    return Conclusion("yes", f"You may report {honest}; no finding speaks against it.")
+    return Conclusion(
+        "yes", f"You may report {honest}; no check found a reason against it."
+    )
 
 
 def _doubt(record: Audit) -> str:

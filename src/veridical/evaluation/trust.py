@@ -70,7 +70,7 @@ MEASURED = {
     "subsampling": "20 random holdouts",
 }
 
-#: Data sets with an interval; with fewer, a design says too little.
+#: Data sets with an interval; with fewer, the coverage of a design is not shown.
 _FEWEST_DATA_SETS = 40
 
 

@@ -699,8 +699,8 @@ def on_size(label: str, gap: DifferenceSummary, target: str) -> str:
         known = "" if size is None else f" ({_over_designs(size)})"
         cure = "; calibrated=True (--calibrated) measures it on data sets like these"
         return (
-            f"{label}: the false-positive rate of this test has not been measured near "
-            f"this design{known}{cure if target == 'classes' else ''}."
+            f"{label}: the false-positive rate of this test has not been measured in "
+            f"designs like this one{known}{cure if target == 'classes' else ''}."
         )
     seen = f"n = {size['n_simulations']} data sets on which neither selector is better"
     if size["calibrated"]:

@@ -583,7 +583,7 @@ def _figure(s: EstimatesSummary) -> Figure:
         "valid; thinner lines are further intervals, named in the table."
     )
     if s["words"]["notes"]:
-        caption += " A ring marks an estimate that a note below doubts."
+        caption += " A ring marks an estimate about which a note below warns."
     if against:
         caption += f" {on_chance(scoring, data)}"
     if not scoring.greater_is_better:
