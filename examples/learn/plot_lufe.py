@@ -53,8 +53,8 @@ for seed in range(30):
 accuracy = 100 * np.array(accuracy)
 
 # %%
-# Every line is a data set of 60 samples: on the left the accuracy of an SVM on the twenty
-# features, on the right that of LUFe with the same twenty features. Whether LUFe helps
+# Every line is a data set of 60 samples: on the left the accuracy of an SVM on the
+# twenty features, on the right that of LUFe with the same features. Whether LUFe helps
 # depends on the data: :doc:`the study </papers/lufe>` found a gain on texts, but most
 # of this gain also with noise in place of the unselected words.
 

@@ -430,7 +430,7 @@ def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
     if isinstance(e.method, Splitter):
         found = by_folds(data, e.splits, seed)
         if found is not None and found.is_shown:
-            like = "the same class" if e.has_classes else "a like outcome"
+            like = "the same class" if e.has_classes else "a similar outcome"
             said = (
                 f"{percent(found.observed)} of the samples are in one fold with their "
                 f"nearest neighbour of {like}, where folds drawn at random have "

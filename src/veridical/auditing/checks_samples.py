@@ -157,7 +157,7 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
         which, others = "Groups", "groups"
     like = ("the same class", "the classes")
     if not e.has_classes:
-        like = ("a like outcome", "like outcomes")
+        like = ("a similar outcome", "similar outcomes")
     said = (
         f"{which} that follow each other {what} are more alike than other {others} of "
         f"{like[0]} (z = {z:.1f} against random orders within {like[1]}), and the "

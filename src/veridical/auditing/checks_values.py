@@ -196,8 +196,8 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
     said = (
         f"{name_features(data, found)}: the values number the samples or follow their "
         "order, and samples with neighbouring values "
-        f"{'are of the same class' if e.has_classes else 'have a like outcome'} more "
-        f"often than by chance (p = {p.min():.1g})."
+        f"{'are of the same class' if e.has_classes else 'have a similar outcome'} "
+        f"more often than by chance (p = {p.min():.1g})."
     )
     details = {"n_features": found.size, "first": int(found[0])}
     return report_features(e, "VD025", "warning", said, found, details)

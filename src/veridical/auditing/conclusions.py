@@ -136,7 +136,7 @@ def _not_better(record: Audit) -> str:
 
 
 def write_honest(record: Audit) -> str:
-    """Write the honest score with its interval, and its name but for the accuracy."""
+    """Write the score under IN with its interval, named unless it is the accuracy."""
     value = write_value(record)
     scoring = record.scoring
     return value if scoring.is_accuracy else f"{scoring.full_label} {value}"
