@@ -13,7 +13,7 @@ from benchmarks.definitions import VERIDICAL, Case, Contender, Problem, Result
 from veridical.selection import SELECTORS
 
 
-def _beside(row: Any) -> Case:
+def _case_with_peer(row: Any) -> Case:
     """Make the case of a row: the selector on numbers, and its peer."""
     (name,) = (name for name, cls in SELECTORS.items() if cls is row.selector)
 
@@ -34,4 +34,4 @@ def _beside(row: Any) -> Case:
     )
 
 
-CASES = tuple(_beside(row) for row in ROWS if row.peer and row.peer.timed_at)
+CASES = tuple(_case_with_peer(row) for row in ROWS if row.peer and row.peer.timed_at)

@@ -40,8 +40,8 @@ from veridical.auditing import audit
 from veridical.auditing.checks_samples import blocked_splits
 from veridical.auditing.decomposing import RUNS, part_between
 from veridical.leakbench import CONTROLS, MECHANISMS, draw_table, real_sources
+from veridical.leakbench.honest_tables import ESTIMATORS, nearest, simulated_sources
 from veridical.leakbench.planting import N_FOLDS, Scenario
-from veridical.leakbench.tables import ESTIMATORS, nearest, simulated_sources
 
 TARGET = Path(__file__).parent / "parts.csv"
 HEADER = ["part", "source", "table", "estimator", "value", "low", "high", "covers", "n"]

@@ -26,7 +26,7 @@ from veridical._core.seeds import mixed_generator
 from veridical.auditing import audit
 from veridical.datasets import load
 from veridical.leakbench import MECHANISMS
-from veridical.leakbench.tables import ESTIMATORS, HonestTable
+from veridical.leakbench.honest_tables import ESTIMATORS, HonestTable
 
 TARGET = Path(__file__).parent / "permuted.csv"
 HEADER = [

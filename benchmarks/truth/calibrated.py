@@ -26,7 +26,7 @@ import numpy as np
 import veridical
 from benchmarks.truth.designs import Row, add_rows, measure_all
 from veridical._core.arrays import FloatArray
-from veridical.datasets.outcomes import censoring_rate
+from veridical.datasets.synthetic_targets import censoring_rate
 from veridical.kernels.statistics import wilson_bounds
 from veridical.selection import Correlation, CoxScore
 

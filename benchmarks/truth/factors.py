@@ -34,7 +34,7 @@ from benchmarks.truth.designs import Row, add_rows, between
 from benchmarks.truth.outcomes import relation
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.targets import Survival
-from veridical.datasets.outcomes import censoring_rate
+from veridical.datasets.synthetic_targets import censoring_rate
 
 TABLE = Path(__file__).with_name("factors.csv")
 SCORES = ("roc_auc", "balanced_accuracy", "log_loss", "r2", "concordance")

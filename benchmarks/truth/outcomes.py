@@ -45,7 +45,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.survival_scores import concordance
 from veridical._core.targets import Survival
 from veridical.comparison.significance import corrected_resampled_t
-from veridical.datasets.outcomes import censoring_rate
+from veridical.datasets.synthetic_targets import censoring_rate
 from veridical.evaluation.structured import COLUMNS as STRUCTURED
 from veridical.learning import CoxRidge
 

@@ -16,7 +16,7 @@ from sklearn.svm import SVC
 from veridical.learning import LUFe
 
 # %%
-# The method was made for this situation: some training cases are atypical, and the
+# The method was made for this situation: some training samples are atypical, and the
 # unselected features show which.
 
 
@@ -53,8 +53,8 @@ for seed in range(30):
 accuracy = 100 * np.array(accuracy)
 
 # %%
-# Every line is a data set of 60 cases: on the left the accuracy of an SVM on the twenty
-# features, on the right that of LUFe with the same twenty features. Whether LUFe helps
+# Every line is a data set of 60 samples: on the left the accuracy of an SVM on the
+# twenty features, on the right that of LUFe with the same features. Whether LUFe helps
 # depends on the data: :doc:`the study </papers/lufe>` found a gain on texts, but most
 # of this gain also with noise in place of the unselected words.
 
@@ -64,7 +64,7 @@ for row, up in zip(accuracy, better, strict=True):
     ax.plot([0, 1], row, "o-", color="C0" if up else "C1", alpha=0.5)
 ax.plot([0, 1], accuracy.mean(axis=0), "k_", ms=40, mew=2)
 ax.set_xticks([0, 1], ["SVM, 20 features", "LUFe, 20 features"])
-ax.set(xlim=(-0.4, 1.4), ylabel="accuracy on new cases, %")
+ax.set(xlim=(-0.4, 1.4), ylabel="accuracy on new samples, %")
 ax.set_title(f"LUFe is better on {better.sum()} of {len(better)} data sets")
 plt.show()
 

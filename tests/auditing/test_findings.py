@@ -1,4 +1,4 @@
-"""Every code speaks where it should, and is silent where it should be."""
+"""Every code is reported where it should be, and nowhere else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The checks for single mechanisms: what they find, and where they are silent."""
+"""The checks for single mechanisms: what they find, and where they find nothing."""
 
 from __future__ import annotations
 

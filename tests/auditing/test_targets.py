@@ -90,7 +90,7 @@ def test_a_signal_inside_the_folds_is_believed():
     assert beats_random_labels(found)
     # Nothing was measured where all features are used.
     assert found.conclusion.belief == "care"
-    assert "not measured near this design" in found.conclusion.sentence
+    assert "not measured in designs like this one" in found.conclusion.sentence
 
 
 def test_a_time_keeps_its_event_when_outcomes_are_permuted():

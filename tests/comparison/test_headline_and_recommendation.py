@@ -14,10 +14,10 @@ from veridical._core.reading import read_table
 from veridical._core.records import DataSummary
 from veridical._core.scoring import ACCURACY, SCORES, read_scoring
 from veridical.comparison import conclusions as say
+from veridical.comparison.known_truth import with_truth
 from veridical.comparison.records import MeasuredSize, Sensitivity, Verdict
 from veridical.comparison.sensitivity_analysis import recommend_on_sources
 from veridical.comparison.significance import Geometry, paired_t
-from veridical.comparison.sources import with_truth
 from veridical.comparison.testing import TESTS
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.comparison.verdicts import PairTester, SignificanceTest, pair_verdicts

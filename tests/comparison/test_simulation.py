@@ -11,9 +11,9 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.comparison.simulation import (
     SimulatedSource,
-    _chi_squared,
+    _association_with_classes,
+    _schaefer_strimmer_shrinkage,
     _scores_within,
-    _shrinkage,
     outcome_scores,
 )
 from veridical.kernels.statistics import benjamini_hochberg
@@ -92,9 +92,9 @@ def test_shrinkage_is_schaefer_and_strimmers():
                 w = x[:, i] * x[:, j]
                 above += 30 / 29**3 * ((w - w.mean()) ** 2).sum()
                 below += (30 / 29 * w.mean()) ** 2
-    assert _shrinkage(Z) == pytest.approx(above / below, rel=1e-9)
+    assert _schaefer_strimmer_shrinkage(Z) == pytest.approx(above / below, rel=1e-9)
     noise = rng.normal(size=(40, 300))
-    mostly = _shrinkage(
+    mostly = _schaefer_strimmer_shrinkage(
         _scores_within(noise, np.zeros(40, dtype=int), np.zeros(300, dtype=bool))
     )
     assert mostly > 0.9
@@ -144,7 +144,7 @@ def test_chi_squared_and_false_discoveries_by_hand():
     column = np.repeat([0.0, 0.0, 1.0, 1.0], [10, 20, 30, 5])
     codes = np.repeat([0, 1, 0, 1], [10, 20, 30, 5])
     theirs = stats.chi2_contingency([[10, 20], [30, 5]], correction=False)
-    assert _chi_squared(column, codes) == pytest.approx(
+    assert _association_with_classes(column, codes) == pytest.approx(
         (theirs.statistic, theirs.pvalue)
     )
     p = np.array([0.5, 0.04, 0.001, 0.06, 0.9])

@@ -135,7 +135,7 @@ def test_far_from_all_designs_the_range_is_that_of_all(changed):
     assert near.near
     assert size.low <= near.low < near.high <= size.high
     assert size.n_designs > 50
-    assert "not near this design" in false_positives(size)
+    assert "only in other designs" in false_positives(size)
 
 
 def test_an_unknown_estimator_is_compared_with_all():

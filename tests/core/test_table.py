@@ -1,4 +1,4 @@
-"""The door: one form for every table, and back."""
+"""Tables: one form for data of every kind, and back."""
 
 import numpy as np
 import pandas as pd

@@ -14,8 +14,8 @@ from veridical.criteria.information import (
     gains,
     interval_codes,
 )
+from veridical.kernels.entropies import xlogx_table
 from veridical.kernels.mdl import tabulate_bits
-from veridical.kernels.tables import xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 

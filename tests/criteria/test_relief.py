@@ -315,7 +315,7 @@ def test_distances_of_stored_values(precision, density):
     exact = np.abs(X[some, None] - X) @ inverse
     assert np.abs(found(some) - exact).max() <= found.error
     assert found.error < 1000 * np.finfo(precision).eps * exact.max()
-    samples = SparseSamples(Stored.of(csr_array(X)), inverse, np.arange(40))
+    samples = SparseSamples(Stored.from_matrix(csr_array(X)), inverse, np.arange(40))
     assert exact_of(samples, 7, 20) == pytest.approx(exact[1, 20], rel=1e-13)
 
 

@@ -1,4 +1,4 @@
-"""Files become tables, and whatever is wrong with them is said in words."""
+"""Files become tables, and errors in them are reported with place and cure."""
 
 import bz2
 import gzip
@@ -487,7 +487,7 @@ def test_parquet(tmp_path):
 
 def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     (tmp_path / "data.parquet").write_bytes(b"PAR1....PAR1")
-    monkeypatch.setattr("veridical.datasets.blocks.find_spec", lambda name: None)
+    monkeypatch.setattr("veridical.datasets.block_files.find_spec", lambda name: None)
     with pytest.raises(InputError, match="pip install pyarrow"):
         read(tmp_path / "data.parquet", "y")
 

@@ -1,3 +1,5 @@
+"""Bounds of stable selection: published formulas, and the R package stabs."""
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog

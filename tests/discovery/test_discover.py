@@ -1,3 +1,5 @@
+"""What discover claims: at which rates, on which data, with which warnings."""
+
 import re
 from dataclasses import replace
 

@@ -1,3 +1,5 @@
+"""Knockoffs: their correlations, their ties, and the samplers against scikit-learn."""
+
 import numpy as np
 import pytest
 from scipy import linalg
@@ -6,9 +8,9 @@ from veridical._core.errors import InputError
 from veridical.discovery import gaussian_knockoffs
 from veridical.discovery.knockoffs import (
     from_scores,
+    ledoit_wolf_weight,
     make_sampler,
-    normal_scores,
-    shrinkage,
+    normal_scores_without_ties,
 )
 
 
@@ -37,7 +39,7 @@ def test_swapping_a_feature_with_its_knockoff_keeps_second_moments(construction)
 @pytest.mark.parametrize("construction", ["equicorrelated", "entropy"])
 def test_moments_of_features_and_knockoffs_are_exchangeable_exactly(construction):
     """cov(Z, Z̃) = Σ − S and cov(Z̃) = Σ, from the matrices of the sampler."""
-    Z = normal_scores(correlated(50, 12)[0], np.random.default_rng(0))
+    Z = normal_scores_without_ties(correlated(50, 12)[0], np.random.default_rng(0))
     Sigma = correlated(1, 12)[1]
     sampler = make_sampler(Z, construction, covariance=Sigma)
     A, root = sampler.mean_in, sampler.noise_in
@@ -52,7 +54,7 @@ def test_moments_of_features_and_knockoffs_are_exchangeable_exactly(construction
 def test_few_samples_use_the_same_mathematics_as_many():
     """With p > n, the factors in the basis are those of the dense matrices."""
     X, _ = correlated(20, 30)
-    Z = normal_scores(X, np.random.default_rng(0))
+    Z = normal_scores_without_ties(X, np.random.default_rng(0))
     sampler = make_sampler(Z, "equicorrelated")
     Sigma = (1 - sampler.rho) * Z.T @ Z / 20 + sampler.rho * np.eye(30)
     s = sampler.s[0]
@@ -68,7 +70,9 @@ def test_few_samples_use_the_same_mathematics_as_many():
 
 def test_entropy_beats_equal_s_where_features_are_correlated_in_pairs():
     Sigma = linalg.block_diag(*[[[1, 0.9], [0.9, 1]]] * 3, *[[[1.0]]] * 6)
-    Z = normal_scores(np.random.default_rng(0).normal(size=(50, 12)), None or _rng())
+    Z = normal_scores_without_ties(
+        np.random.default_rng(0).normal(size=(50, 12)), _rng()
+    )
     equal = make_sampler(Z, "equicorrelated", covariance=Sigma)
     entropy = make_sampler(Z, "entropy", covariance=Sigma)
     assert entropy.s[6:].min() > 0.99 > equal.s[6:].max()
@@ -86,8 +90,8 @@ def _rng():
 def test_shrinkage_is_that_of_scikit_learn():
     from sklearn.covariance import ledoit_wolf_shrinkage
 
-    Z = normal_scores(correlated(40, 25)[0], _rng())
-    assert shrinkage(Z) == pytest.approx(
+    Z = normal_scores_without_ties(correlated(40, 25)[0], _rng())
+    assert ledoit_wolf_weight(Z) == pytest.approx(
         ledoit_wolf_shrinkage(Z, assume_centered=True), rel=1e-9
     )
 
@@ -102,7 +106,7 @@ def test_knockoffs_have_the_values_of_binary_features():
 
 def test_scores_and_values_are_inverse():
     X = np.random.default_rng(0).standard_t(2, size=(60, 4))
-    Z = normal_scores(X, _rng())
+    Z = normal_scores_without_ties(X, _rng())
     assert np.abs(Z.mean(axis=0)).max() < 1e-12
     order = np.argsort(X, axis=0)
     np.testing.assert_array_equal(np.argsort(Z, axis=0), order)

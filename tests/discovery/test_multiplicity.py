@@ -1,3 +1,5 @@
+"""Corrections for many features: their definitions, and scipy."""
+
 import numpy as np
 import pytest
 from hypothesis import given

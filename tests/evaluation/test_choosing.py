@@ -270,13 +270,13 @@ def test_the_mean_of_folds_has_the_corrected_t_interval():
     scores = np.array([0.7, 0.5, np.nan, 0.6, 0.9])
     mean = np.nanmean(scores)
     free = CorrectedInterval(0.1, 0.3, 50, -np.inf, np.inf, np.zeros(2), 0.1, 1.4)
-    found = free.of_folds(mean, scores, 0.25).interval(0.9, "sampling")
+    found = free.for_scores_of_folds(mean, scores, 0.25).interval(0.9, "sampling")
     known = scores[~np.isnan(scores)]
     assert found == pytest.approx(corrected_t(known, 0.25, 0.9))
     share = CorrectedInterval(0.1, 0.3, 50, 0.0, 1.0, np.zeros(2), 0.1, 1.4)
-    low, high = share.of_folds(mean, scores, 0.25).interval(0.95, "sampling")
+    low, high = share.for_scores_of_folds(mean, scores, 0.25).interval(0.95, "sampling")
     assert 0 < low < mean < high < 1
-    same = share.of_folds(0.5, np.full(5, 0.5), 0.25)  # no spread
+    same = share.for_scores_of_folds(0.5, np.full(5, 0.5), 0.25)  # no spread
     assert same.standard_error == share.standard_error
     assert same.value == 0.5
 

@@ -18,13 +18,13 @@ from veridical.evaluation.nested import nested_cv
 from veridical.evaluation.trust import allows_claims, default_interval
 from veridical.report.view import Rows, view
 
-NOT_NEAR = "not measured near this design"
+NOT_NEAR = "not measured in designs like this one"
 #: What must stand in the brackets of an interval in a headline.
 COVERED = re.compile(rf"measured coverage [\d.]+( to [\d.]+)? %|coverage {NOT_NEAR}")
 #: A sentence below the figures that says the same.
 SAID = re.compile(
     r"intervals covered the truth in [\d.]+( to [\d.]+)? % of data sets"
-    r"|intervals cover the truth has not been measured near this design"
+    r"|intervals cover the truth has not been measured in designs like this one"
 )
 CELL = re.compile(rf"[\d.]+( to [\d.]+)? %|{NOT_NEAR}")
 

@@ -91,7 +91,7 @@ def test_every_score_equals_that_of_scikit_learn(drawn):
         (score,) = read_scoring(name, Classes.from_labels(classes))
         if score.name == "average_precision" and len(classes) > 2:
             continue  # of decision values, see below
-        found = score.of_outputs(y, outputs, classes, score.response(model)).value
+        found = score.score_outputs(y, outputs, classes, score.response(model)).value
         wanted = reference(name, classes)(model, np.zeros((len(y), 1)), classes[y])
         assert found == pytest.approx(score.sign * wanted, abs=1e-12), name
 

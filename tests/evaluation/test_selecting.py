@@ -1,4 +1,4 @@
-"""Selecting with an honest accuracy: nothing that sees labels leaves the folds."""
+"""Selecting and its accuracy: every step that uses labels is inside the folds."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Executors: the same results everywhere, and poison that harms nobody else."""
+"""Executors: the same results everywhere, and crashes that harm no other cell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Exports: sealed, comparable, harmless."""
+"""Exports: with a checksum, comparable, and safe to open in a spreadsheet."""
 
 from __future__ import annotations
 

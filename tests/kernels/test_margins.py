@@ -1,4 +1,4 @@
-"""SVM+ in the weights: the path of whole matrices, bounds of losses, extreme prices."""
+"""SVM+ in the weights: the path of whole matrices, bounds, extreme C and γ."""
 
 import numpy as np
 import pytest

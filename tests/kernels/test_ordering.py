@@ -1,4 +1,4 @@
-"""From scores to an order: sorted, complete, and blind to rounding."""
+"""From scores to an order: sorted, complete, and independent of rounding."""
 
 import numpy as np
 import pytest

@@ -22,7 +22,7 @@ def two_classes(n, p, seed=0):
 @pytest.fixture
 def whole(monkeypatch):
     """Compute the whole matrix whatever its size."""
-    return lambda: monkeypatch.setattr(products, "_MANY", 10**9)
+    return lambda: monkeypatch.setattr(products, "_MANY_SAMPLES", 10**9)
 
 
 def test_parts_are_those_of_the_matrix():

@@ -1,4 +1,4 @@
-"""Threads: every job once, errors raised, nothing ever waits for itself."""
+"""Threads: every job once, errors raised, no deadlock."""
 
 import multiprocessing
 import threading

@@ -496,7 +496,7 @@ def test_one_class_is_refused():
 
 
 def test_the_correction_repairs_the_calibration():
-    """A small version of the paper's experiment; the study has the full one."""
+    """With it, the expected error rate is the error rate; without it, far from it."""
     gaps = {True: [], False: []}
     for seed in range(4):
         X, y = make_beta_bernoulli(1200, 4000, random_state=seed)

@@ -1,4 +1,4 @@
-"""Null features and base rates: against definitions, limits and simulated worlds."""
+"""Null features and base rates: against definitions, limits and simulated data."""
 
 from fractions import Fraction
 from itertools import product

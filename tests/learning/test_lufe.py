@@ -1,4 +1,4 @@
-"""LUFe and LUFeCV: what is selected decides, what is not teaches."""
+"""LUFe and LUFeCV: predictions need the selected features only."""
 
 import pickle
 

@@ -1,6 +1,5 @@
 """Naive Bayes on mixed tables: against peers, by hand, and under renaming."""
 
-import os
 from math import log, pi, sqrt
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.naive_bayes import CategoricalNB, GaussianNB
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from veridical._core.errors import InputError
-from veridical.datasets import load, make_monks
+from veridical.datasets import make_monks
 from veridical.learning import C45, NaiveBayes
 
 
@@ -428,7 +427,7 @@ def test_renaming_values_does_not_matter(table):
     )
 
 
-# -- on real and known data ------------------------------------------------------------
+# -- on known data, and what is refused ------------------------------------------------
 
 
 def test_learns_what_it_can_of_the_monks():
@@ -436,33 +435,6 @@ def test_learns_what_it_can_of_the_monks():
     X, y = make_monks(3, 400, random_state=0)
     X_test, y_test = make_monks(3, 2000, noise=0, random_state=1)
     assert NaiveBayes().fit(X, y).score(X_test, y_test) > 0.9
-
-
-@pytest.mark.parametrize(
-    ("name", "n_train", "n_repeats", "published", "tolerance"),
-    [
-        ("vehicle", 100, 60, 46.80, 1.5),
-        ("mushroom", 800, 15, 94.54, 1.2),
-        ("hypothyroid", 400, 15, 97.63, 0.5),
-        ("soybean_large", 100, 30, 79.76, 3.0),
-        ("kr_vs_kp", 900, 15, 86.80, 1.2),
-    ],
-)
-def test_accuracies_of_the_accuracy_paper(
-    name, n_train, n_repeats, published, tolerance
-):
-    if not os.environ.get("VERIDICAL_DATA"):
-        pytest.skip("VERIDICAL_DATA is not set")
-    X, y = load(name)
-    X = pd.DataFrame(X)
-    rng = np.random.default_rng(0)
-    scores = []
-    for _ in range(n_repeats):
-        order = rng.permutation(len(y))
-        train, test = order[:n_train], order[n_train:]
-        model = NaiveBayes().fit(X.iloc[train], y[train])
-        scores.append(model.score(X.iloc[test], y[test]))
-    assert 100 * np.mean(scores) == pytest.approx(published, abs=tolerance)
 
 
 @pytest.mark.parametrize("learner", [NaiveBayes, C45])

@@ -1,4 +1,4 @@
-"""SVMPlus as its user meets it."""
+"""SVMPlus: its interface, its invariances and its messages."""
 
 import warnings
 

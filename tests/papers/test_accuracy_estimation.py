@@ -70,7 +70,7 @@ def everything_there(monkeypatch):
     """A machine with all of the files; `rand` stands for each of them."""
     table = get_table("rand", 0)
     files = [row.file for row in TABLE_1.values()]
-    monkeypatch.setattr("veridical.papers.data.available", lambda: files)
+    monkeypatch.setattr("veridical.papers.paper_data.available", lambda: files)
     monkeypatch.setattr(study, "get_table", lambda *_: table)
 
 
@@ -350,11 +350,11 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     get_table.cache_clear()
 
     with monkeypatch.context() as there:
-        there.setattr("veridical.papers.data.available", lambda: ["vehicle"])
+        there.setattr("veridical.papers.paper_data.available", lambda: ["vehicle"])
         assert CliRunner().invoke(app, call).exit_code == 0
         call[1] = "show"
         assert "Stored but not shown" not in CliRunner().invoke(app, call).stdout
-    monkeypatch.setattr("veridical.papers.data.available", list)
+    monkeypatch.setattr("veridical.papers.paper_data.available", list)
     spec.write_text(f'data = ["rand"]\n{text}')
     get_table.cache_clear()
 
@@ -364,7 +364,7 @@ def test_stored_data_whose_files_are_gone_are_named(tmp_path, monkeypatch):
     shown = json.loads(CliRunner().invoke(app, [*call, "--json"]).stdout)
     assert sentence in shown["absent"][0]
     monkeypatch.undo()
-    monkeypatch.setattr("veridical.papers.data.available", lambda: ["vehicle"])
+    monkeypatch.setattr("veridical.papers.paper_data.available", lambda: ["vehicle"])
     assert STUDY.absences(tmp_path / "accuracy-estimation.sqlite") == ()
 
 

@@ -68,7 +68,7 @@ def simulated(monkeypatch):
     for module in (study, figures):
         monkeypatch.setattr(module, "get_arrays", fake)
     files = [row.file for row in DATA.values()]
-    monkeypatch.setattr("veridical.papers.data.available", lambda: files)
+    monkeypatch.setattr("veridical.papers.paper_data.available", lambda: files)
 
 
 def small(**changes):
@@ -252,7 +252,11 @@ def test_a_run_has_findings_and_a_page(simulated, tmp_path):
     with Store(store) as opened:
         frame = opened.frame()
     sorted_cells = PredictorSetResults.from_cells(frame)
-    assert len(sorted_cells.of_kind("all-classes")) == len(sorted_cells.pairs()) == 7
+    assert (
+        len(sorted_cells.with_relevance("all-classes"))
+        == len(sorted_cells.pairs())
+        == 7
+    )
     one = sorted_cells.results["all-classes", "nci60"]
     mine = frame[(frame["data"] == "nci60") & (frame["relevance"] == "all-classes")]
     means = mine.groupby("alpha")["accuracy"].mean()

@@ -1,4 +1,4 @@
-"""The first study: the same data and folds for all, whoever works in what order."""
+"""The first study: the same data and folds in any order of work."""
 
 from __future__ import annotations
 

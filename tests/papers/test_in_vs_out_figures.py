@@ -178,10 +178,10 @@ def test_a_data_set_with_a_missing_value_is_left_out():
 
     figures = GridResults.from_cells(frame)
 
-    first = figures.of_source("linear")[0]
+    first = figures.blocks_from("linear")[0]
     assert first.n_sets == 2
     assert figures.n_left_out == 12
-    assert figures.of_source("linear")[1].n_sets == 3
+    assert figures.blocks_from("linear")[1].n_sets == 3
     assert figures.n_sets == 2
 
 

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
+import os
+import re
+import subprocess
+import sys
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -95,7 +100,7 @@ def is_public(module, name, path):
     """Whether a paper may use a name: of a room, of its own folder, or shared."""
     if module == "veridical.papers":
         return name == "data"
-    if module in ("veridical.papers.data", "veridical.papers.expression"):
+    if module in ("veridical.papers.paper_data", "veridical.papers.expression"):
         return not name.startswith("_")
     if module.startswith("veridical.papers."):
         return module.split(".")[2] == path.parent.name and not name.startswith("_")
@@ -118,3 +123,71 @@ def test_imports_are_found_and_classified():
     assert not is_public("veridical._core.errors", "InputError", here)
     assert not is_public("veridical.learning", "make_majority", here)
     assert is_public("veridical.learning", "C45", here)
+
+
+THEIR_STUDY = """
+from veridical.experiments import Cell, Check, PaperStudy, Recipe, Spec, Unit
+
+
+class CoinSpec(Spec):
+    n_coins: int = 3
+
+
+class Coins(PaperStudy):
+    name = "coins"
+    question = "Is a coin fair?"
+    paper = "Nobody, On coins, 2026"
+    spec = CoinSpec
+
+    def at_scale(self, scale):
+        return {"n_coins": 3 if scale == "smoke" else 30}
+
+    def units(self, spec):
+        recipe = Recipe.from_details(self.name, spec.seed)
+        cells = [Cell({"coin": i}, recipe) for i in range(spec.n_coins)]
+        yield Unit({}, cells)
+
+    def run(self, unit):
+        for cell in unit.cells:
+            yield {"heads": cell.coordinates["coin"] % 2}
+
+    def findings(self, frame):
+        heads = f"{frame['heads'].sum()} of {len(frame)}"
+        check = Check("Coins are fair", "open", "half", heads, "not decided here")
+        return self.make_report(frame, [check])
+
+
+STUDY = Coins()
+"""
+
+
+def test_a_study_of_an_installed_package_is_run_like_ours(tmp_path):
+    packages = tmp_path / "site-packages"
+    installed = packages / "their_coins-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (packages / "their_coins.py").write_text(THEIR_STUDY)
+    (installed / "METADATA").write_text("Name: their-coins\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(
+        f"[{papers.GROUP}]\ncoins = their_coins:STUDY\n"
+    )
+    paths = [str(packages), *filter(None, [os.environ.get("PYTHONPATH")])]
+
+    def study(*arguments):
+        return subprocess.run(
+            [sys.executable, "-m", "veridical", "study", *arguments],
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    listed = study("list").stdout
+    assert re.search(r"coins\W+Is a coin fair\?", listed)
+    run = study("run", "coins", "--scale", "smoke", "--out", "page.html", "--json")
+    assert run.returncode == 0, run.stderr
+    answer = json.loads(run.stdout)
+    assert (answer["planned"], answer["ok"]) == (3, 3)
+    (check,) = answer["findings"]["checks"]
+    assert (check["outcome"], check["ours"]) == ("open", "1 of 3")
+    assert "Nobody, On coins, 2026" in (tmp_path / "page.html").read_text("utf-8")

@@ -16,7 +16,7 @@ def _stop(record, *_):
     raise _FoundError(record)
 
 
-def of_page(build, say=plain):
+def record_of_page(build, say=plain):
     """The record behind a page of the catalogue."""
     with patch.object(pages.report, "page", _stop):
         try:
@@ -29,7 +29,7 @@ def of_page(build, say=plain):
 #: By kind; a watched study is no record.
 KINDS = {
     "-".join(filter(None, key)).removesuffix("-bare"): (
-        lambda say=plain, b=build: of_page(b, say)
+        lambda say=plain, b=build: record_of_page(b, say)
     )
     for key, build in pages.CATALOGUE.items()
     if key[0] != "watch"

@@ -86,16 +86,16 @@ def test_figures_are_those_of_the_record():
             "94.0 %",
         ),
         (records.audit(), "yes", "You may report 80.0 % (95 % interval"),
-        (records.audit(NOTE), "yes", "no finding speaks against it"),
+        (records.audit(NOTE), "yes", "no check found a reason against it"),
         (
             records.audit(coverage=None),
             "care",
-            "coverage not measured near this design) with care: no finding speaks",
+            "coverage not measured in designs like this one) with care: no check",
         ),
         (
             records.audit(coverage=Coverage(0.57, 0.98, "leave-one-out", 0.7)),
             "care",
-            "but such intervals cover too seldom near this design.",
+            "but such intervals miss the truth too often in designs like this one.",
         ),
         (records.audit(WARNING), "care", "with care: copies of a sample lie apart."),
         (

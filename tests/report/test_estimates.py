@@ -147,7 +147,7 @@ def test_nothing_is_refused():
         (
             [records.estimate(0.8, coverage={"corrected-t": records.TOO_SELDOM})],
             "care",
-            "%): such intervals cover too seldom near this design",
+            "%): such intervals miss the truth too often in designs like this one",
         ),
         (
             [records.estimate(0.8, coverage={}), records.estimate(0.7)],
@@ -240,7 +240,7 @@ def test_the_measured_coverage_stands_beside_the_interval(tmp_path):
     assert sentence in summary["words"]["evidence"]
     assert sentence in summary["words"]["intervals"][0]["text"]
     assert "Measured coverage" in page.text
-    assert "corrected-t90.0 to 99.0 %" in page.text
+    assert "corrected t90.0 to 99.0 %" in page.text
 
 
 def test_a_doubt_is_said_once_with_its_methods():

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pytest
@@ -110,6 +115,95 @@ def test_all_outputs_follow(known, place, tmp_path):
     assert record.save(tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     assert record.save(tmp_path / "a.csv").read_text("utf-8").endswith(",21.5\n")
     plt.close(shown.figure_)
+
+
+#: A subpackage makes the record; one file under report/views says what it shows.
+MADE = '''
+from dataclasses import dataclass
+
+from veridical._core.records import Conclusion, Record, frame
+
+
+@dataclass(frozen=True)
+class Temperature(Record):
+    """How warm it is."""
+
+    place: str
+    degrees: float
+
+    def _conclude(self):
+        return Conclusion("yes", f"It is {self.degrees:g} degrees.")
+
+    def to_frame(self):
+        return frame([self], "place", "degrees")
+'''
+SHOWN = '''
+from veridical.report.view import (
+    Badge, DrawnInterval, Figure, Intervals, Mark, Panel, Section, View, paragraph,
+    provenance, table, view,
+)
+from veridical.thermometer import Temperature
+
+
+@view.register
+def show(record: Temperature) -> View:
+    """Show the temperature."""
+    between = DrawnInterval(record.degrees - 1, record.degrees + 1)
+    mark = Mark(record.place, record.degrees, (between,))
+    panel = Panel(Intervals("Temperature.", (mark,), unit="number"))
+    rows = table("Temperatures", "Place! | Degrees#", [(record.place, "21.5")])
+    return View(
+        title="Temperature",
+        question="How warm is it?",
+        badge=Badge("yes", "Measured"),
+        headline=record.conclusion.sentence,
+        lead="",
+        facts=(),
+        sections=(Section("Figure", (Figure((panel,), "Degrees."), rows)),),
+        provenance=provenance({"kind": "temperature"}),
+        tables=(rows,),
+        method=paragraph({}, ["We looked at a thermometer."]),
+    )
+'''
+USED = """
+from rich.console import Console
+from veridical import report
+from veridical.thermometer import Temperature
+
+record = Temperature("Oslo", 21.5)
+for end in ("html", "json", "tex", "md", "csv", "svg", "png", "pdf"):
+    record.save(f"by_record.{end}")
+    report.save(record, f"by_call.{end}")
+record.plot()
+Console(width=100).print(record)
+"""
+
+
+def test_one_file_under_views_is_enough(tmp_path):
+    """The file is found by itself: nothing else of the library is changed."""
+    ours = Path(report.__file__).parents[1]
+    copy = tmp_path / "veridical"
+    shutil.copytree(ours, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    (copy / "thermometer.py").write_text(MADE)
+    (copy / "report" / "views" / "temperature.py").write_text(SHOWN)
+    done = subprocess.run(
+        [sys.executable, "-c", USED],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "MPLBACKEND": "agg"},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "It is 21.5 degrees." in done.stdout
+    assert "21.5" in (tmp_path / "by_record.html").read_text("utf-8")
+    for end in ("html", "json", "tex", "md", "csv", "svg"):
+        ways = [tmp_path / f"by_{way}.{end}" for way in ("record", "call")]
+        first, second = (way.read_text("utf-8") for way in ways)
+        assert "21.5" in first
+        assert first == second
+    for end, start in (("png", b"\x89PNG"), ("pdf", b"%PDF")):
+        assert (tmp_path / f"by_call.{end}").read_bytes().startswith(start)
 
 
 def test_the_key_of_curves_has_the_looks_that_are_drawn():

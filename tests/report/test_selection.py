@@ -67,13 +67,24 @@ def test_a_list_that_folds_do_not_support_has_no_green_badge():
         record, features=tuple(replace(f, n_folds=8) for f in record.features)
     )
     assert stable.conclusion.belief == "yes"
+    assert report.view(record).badge.text == "The list is not stable"
+    assert "Support" in [column.header for column in tables(record)[0].columns]
+    assert "Support" not in [column.header for column in tables(stable)[0].columns]
+
+
+def test_the_badge_blames_the_list_only_where_folds_do_not_support_it():
+    record = KINDS["selection-unstable"]()
+    features = tuple(replace(f, n_folds=8) for f in record.features)
+    doubtful = replace(record, features=features, coverage=None)
+    assert doubtful.conclusion.belief == "care"
+    assert report.view(doubtful).badge.text == "With care"
 
 
 @pytest.mark.parametrize(
     ("coverage", "why"),
     [
         (None, "how often such intervals cover the truth is not known"),
-        (Coverage(0.57, 0.98, "leave-one-out", 0.7), "cover too seldom near this"),
+        (Coverage(0.57, 0.98, "leave-one-out", 0.7), "miss the truth too often"),
     ],
 )
 def test_an_interval_that_may_not_be_believed_has_no_green_badge(coverage, why):

@@ -162,7 +162,7 @@ def test_a_clear_difference_by_a_test_that_was_not_measured_is_no_claim(size):
     said = words(with_size(records.honest(), size))
 
     assert said["belief"] == "care"
-    assert "was not measured near this design" in said["headline"]
+    assert "was not measured in designs like this one" in said["headline"]
 
 
 def test_the_method_paragraph_says_where_the_rate_was_measured():
@@ -173,7 +173,7 @@ def test_the_method_paragraph_says_where_the_rate_was_measured():
 
     assert "The false-positive rate of this test is" in near
     assert "in the 20 measured designs nearest to this one" in near
-    assert "has not been measured near this design" in far
+    assert "has not been measured in designs like this one" in far
 
 
 def test_a_clear_difference_may_be_believed():

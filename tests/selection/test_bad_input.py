@@ -23,7 +23,7 @@ from veridical.selection import (
     MDLDiscretizer,
     ReliefF,
 )
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 X = np.random.default_rng(0).normal(size=(20, 4))
 Y = np.arange(20) % 2

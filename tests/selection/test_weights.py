@@ -29,7 +29,7 @@ from veridical.selection import (
     selectors_for,
 )
 from veridical.selection._base import Selector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 pytestmark = pytest.mark.filterwarnings("ignore:Some features are constant within")
 

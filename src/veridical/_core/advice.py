@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _AT_THE_COMMAND_LINE: ContextVar[bool] = ContextVar("command_line", default=False)
-_LACKING: ContextVar[tuple[str, ...]] = ContextVar("lacking", default=())
+_COMMAND_LACKS: ContextVar[tuple[str, ...]] = ContextVar("lacking", default=())
 
 
 @contextmanager
@@ -27,11 +27,11 @@ def for_the_command_line() -> Iterator[None]:
 @contextmanager
 def without_options(*options: str) -> Iterator[None]:
     """Do not advise these options, which the verb lacks, within this block."""
-    token = _LACKING.set(options)
+    token = _COMMAND_LACKS.set(options)
     try:
         yield
     finally:
-        _LACKING.reset(token)
+        _COMMAND_LACKS.reset(token)
 
 
 def for_users(python: str, command_line: str) -> str:
@@ -45,7 +45,7 @@ def for_users(python: str, command_line: str) -> str:
     ...     for_users("use StandardScaler", "add --scale standard")
     'add --scale standard'
     """
-    if any(option in command_line for option in _LACKING.get()):
+    if any(option in command_line for option in _COMMAND_LACKS.get()):
         return python
     return command_line if _AT_THE_COMMAND_LINE.get() else python
 

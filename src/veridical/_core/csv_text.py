@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from veridical._core.text import is_number
+
 # First characters that make a spreadsheet read a text as a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
@@ -33,16 +35,8 @@ def _field(value: Any) -> str:
         return ""
     if not isinstance(value, str):
         return repr(value)
-    if value.startswith(_FORMULA) and not _is_number(value):
+    if value.startswith(_FORMULA) and not is_number(value):
         value = f"'{value}"
     if any(sign in value for sign in ',"\r\n'):
         return '"' + value.replace('"', '""') + '"'
     return value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from veridical._core.arrays import BoolArray
-from veridical._core.codes import count_seen, seen_by_column, seen_by_row
 from veridical._core.errors import InputError
 from veridical._core.lazy import LazyMatrix, is_lazy
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.small_integers import count_seen, seen_by_column, seen_by_row
+from veridical._core.text import did_you_mean, is_number, listed, show
 
 #: The categories of each feature; None for a numeric one.
 Categories = tuple[NDArray[Any] | None, ...]
@@ -247,7 +247,7 @@ def _encode_lazy(X: LazyMatrix, categorical_features: Any) -> Features:
 
     Which of them are categorical was decided by their types when they were opened.
     """
-    _refuse_empty(*X.shape)
+    _refuse_zero_size(*X.shape)
     categorical = choose_categorical(
         categorical_features, X.shape[1], X.names, X.categorical
     )
@@ -315,7 +315,7 @@ def _encode_frame(
 ) -> Features:
     names = frame.columns
     n_samples, n_features = frame.shape
-    _refuse_empty(n_samples, n_features)
+    _refuse_zero_size(n_samples, n_features)
 
     def label(j: Any) -> str:
         return f"Column {show(names[j])} of {name}"
@@ -422,11 +422,11 @@ def _as_matrix(X: Any) -> NDArray[Any]:
             "columns. Reshape your data using array.reshape(-1, 1) for a single column "
             "or array.reshape(1, -1) for a single row."
         )
-    _refuse_empty(*array.shape)
+    _refuse_zero_size(*array.shape)
     return array
 
 
-def _refuse_empty(n_samples: int, n_features: int) -> None:
+def _refuse_zero_size(n_samples: int, n_features: int) -> None:
     for count, what in ((n_samples, "sample"), (n_features, "feature")):
         if count == 0:
             raise InputError(
@@ -765,19 +765,11 @@ def read_numbers(
     try:
         result[~missing] = column[~missing].astype(np.float64)
     except (TypeError, ValueError):
-        value = next(v for v in column[~missing] if not _is_number(v))
+        value = next(v for v in column[~missing] if not is_number(v))
         raise InputError(
             f"{label} holds {show(value)}, which is not a number; {cure}"
         ) from None
     return result
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
 
 
 def object_if_text(values: NDArray[Any]) -> NDArray[Any]:

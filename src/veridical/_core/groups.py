@@ -22,7 +22,7 @@ from scipy import sparse
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed, plural, show
+from veridical._core.text import did_you_mean, listed, show, write_rows
 
 
 class Groups(NamedTuple):
@@ -146,10 +146,10 @@ def _columns_of(groups: Any, n_samples: int, name: str) -> list[Any]:
 def _number(labels: Any, name: str) -> tuple[IntArray, NDArray[Any]]:
     missing = np.flatnonzero(pd.isna(labels))
     if missing.size:
-        rows = f"{plural('row', missing)} {listed(missing)}"
         raise InputError(
-            f"{name} has no label in {rows}, counted from 0; fill it in, with a label "
-            "of its own for a sample that belongs to no other, or remove the row."
+            f"{name} has no label in {write_rows(missing)}, counted from 0; fill it "
+            "in, with a label of its own for a sample that belongs to no other, or "
+            "remove the row."
         )
     codes, names = pd.factorize(np.asarray(labels))
     return codes.astype(np.intp), np.asarray(names)

@@ -24,7 +24,7 @@ from veridical._core.lazy import DEFAULT_LIMIT, LazyMatrix, read_bytes
 from veridical._core.text import did_you_mean, listed, number_repeated, show
 
 #: Bytes of integers as doubles; up to it they are converted as a whole.
-_SMALL = 1 << 28
+_CONVERTED_AS_A_WHOLE = 1 << 28
 #: Stored values of compressed rows that are read at a time.
 _STORED = 1 << 24
 
@@ -132,7 +132,7 @@ def lazy_integers(X: Any) -> Any:
         type(X) in (np.ndarray, np.memmap)
         and X.ndim == 2
         and X.dtype.kind in "iub"
-        and X.size * 8 > max(_SMALL, X.nbytes)
+        and X.size * 8 > max(_CONVERTED_AS_A_WHOLE, X.nbytes)
     ):
         return LazyMatrix(ArrayReader(X), memory_limit=None)
     return X

@@ -25,7 +25,7 @@ import numpy as np
 from veridical._core.arrays import BoolArray, IntArray
 
 #: Ways to arrange the outcomes; with fewer, groups of different size are exchanged too.
-_FEWEST = 1000
+_FEWEST_ARRANGEMENTS = 1000
 
 
 class OutcomePermuter:
@@ -96,7 +96,7 @@ class OutcomePermuter:
         between = outer == -1
         if between.any() and _log_arrangements(
             outcome[first][between], blocks[between]
-        ) < math.log(_FEWEST):
+        ) < math.log(_FEWEST_ARRANGEMENTS):
             self.equal_sizes = bool(np.ptp(sizes[between]) == 0)
             blocks = _number_pairs(outer, np.where(between, 0, sizes))
         self._blocks = blocks

@@ -44,7 +44,7 @@ from veridical._core.lazy_readers import annotated_matrix, as_lazy, is_annotated
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
-from veridical._core.text import listed, plural, show
+from veridical._core.text import listed, plural, show, write_rows
 from veridical._core.weights import read_target_weights, read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
@@ -325,9 +325,8 @@ def _read_numbers(values: NDArray[Any], n_samples: int, name: str) -> Numbers:
     infinite = np.flatnonzero(~np.isfinite(numbers))
     if infinite.size:
         raise InputError(
-            f"The target of {name} is infinite in {plural('row', infinite)} "
-            f"{listed(infinite)}, counted from 0; replace it by a finite number or "
-            "remove the row."
+            f"The target of {name} is infinite in {write_rows(infinite)}, counted "
+            "from 0; replace it by a finite number or remove the row."
         )
     if numbers.size and not np.ptp(numbers):
         raise InputError(
@@ -608,7 +607,7 @@ def refuse_missing_labels(
             f"The {what} is missing in {places}{more} ({name}); fill it in or remove "
             "the row."
         )
-    rows = f"{plural('row', missing)} {listed(missing)}"
+    rows = write_rows(missing)
     if name is None:
         raise InputError(
             f"y has no label in {rows} (NaN or None); drop or label the rows without a "

@@ -343,7 +343,7 @@ def _share(hits: NDArray[np.bool_], w: FloatArray | None) -> float:
     return float(weighted_mean(hits, w)) if hits.size else 0.0
 
 
-def _of(w: FloatArray | None, rows: NDArray[np.bool_]) -> FloatArray | None:
+def _weights_at(w: FloatArray | None, rows: NDArray[np.bool_]) -> FloatArray | None:
     return None if w is None else w[rows]
 
 
@@ -358,7 +358,7 @@ def _balanced_accuracy(
 ) -> float:
     sizes = _counts(y, n_classes, w)
     hits = y == codes
-    right = _counts(y[hits], n_classes, _of(w, hits))
+    right = _counts(y[hits], n_classes, _weights_at(w, hits))
     there = sizes > 0
     return float(np.mean(right[there] / sizes[there]))
 
@@ -389,21 +389,21 @@ def _precision(
     y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     named = codes == k
-    return _share(y[named] == k, _of(w, named))
+    return _share(y[named] == k, _weights_at(w, named))
 
 
 def _sensitivity(
     y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     true = y == k
-    return _share(codes[true] == k, _of(w, true))
+    return _share(codes[true] == k, _weights_at(w, true))
 
 
 def _specificity(
     y: IntArray, codes: IntArray, n_classes: int, k: int, w: FloatArray | None
 ) -> float:
     true = y != k
-    return _share(codes[true] != k, _of(w, true))
+    return _share(codes[true] != k, _weights_at(w, true))
 
 
 # -- scores of probabilities and decision values ---------------------------------------
@@ -512,7 +512,7 @@ def _roc_auc_ovo(
     areas = []
     for a, b in combinations(range(n_classes), 2):
         chosen = (y == a) | (y == b)
-        first, part = y[chosen] == a, _of(w, chosen)
+        first, part = y[chosen] == a, _weights_at(w, chosen)
         both = (
             area_under_roc(first, values[chosen, a], part),
             area_under_roc(~first, values[chosen, b], part),
@@ -664,7 +664,7 @@ def _score_survival(
 # -- the table of scores ---------------------------------------------------------------
 
 Chance = Callable[[FloatArray, int], float]
-Compute = Callable[[Any, Any, int, int, FloatArray | None], float]
+ScoreOfCodes = Callable[[Any, Any, int, int, FloatArray | None], float]
 ComputeSizes = Callable[[Any, Any, int, int], FloatArray]
 Guess = Callable[[Any, FloatArray | None], float]
 
@@ -721,7 +721,7 @@ class Score(_NamedScore):
     greater_is_better: bool = True
     pooled: bool = False
     requires: Requires = "none"
-    compute: Compute | None = None
+    compute: ScoreOfCodes | None = None
     compute_sizes: ComputeSizes | None = None
     scorer: Scorer | None = None
     two_classes: bool = False
@@ -838,7 +838,7 @@ class Score(_NamedScore):
             return bool((y != k).any())
         return np.count_nonzero(np.bincount(y, minlength=n_classes)) == n_classes
 
-    def of_outputs(
+    def score_outputs(
         self,
         y: Any,
         outputs: Outputs,
@@ -862,9 +862,9 @@ class Score(_NamedScore):
             Weights of the samples.
         """
         alone = outputs.take(np.newaxis)
-        return self.of_sizes(y, alone, classes, response, weights)[0]
+        return self.score_sizes(y, alone, classes, response, weights)[0]
 
-    def of_sizes(
+    def score_sizes(
         self,
         y: Any,
         outputs: Outputs,
@@ -872,7 +872,7 @@ class Score(_NamedScore):
         response: str | None,
         weights: FloatArray | None = None,
     ) -> list[Scored]:
-        """Compute the score of one split at every size, see `of_outputs`."""
+        """Compute the score of one split at every size, see `score_outputs`."""
         k, n_classes = self.place_of_positive(classes), len(classes)
         counted = y if weights is None or not n_classes else y[weights > 0]
         n_sizes = len(outputs.codes)
@@ -991,7 +991,7 @@ def _gini(shares: FloatArray, k: int) -> float:
     return whole / 2 if len(shares) == 2 else whole
 
 
-def _guess_by_mean(compute: Compute) -> Guess:
+def _guess_by_mean(compute: ScoreOfCodes) -> Guess:
     """Score the mean of all numbers as the prediction of each."""
 
     def guess(target: Numbers, w: FloatArray | None) -> float:
@@ -1018,7 +1018,7 @@ def _guess_without_features(target: Survival, w: FloatArray | None) -> float:
     return without_features(target, w)
 
 
-_NUMBERS: dict[str, Any] = {"kind": "numbers"}
+_FOR_NUMBERS: dict[str, Any] = {"kind": "numbers"}
 _LOSS_OF_NUMBERS: dict[str, Any] = {
     "kind": "numbers", "high": math.inf, "greater_is_better": False,
 }  # fmt: skip
@@ -1080,7 +1080,7 @@ _OWN: tuple[Score, ...] = (
     ),
     Score(
         "r2", "R²", low=-math.inf, compute=_r2,
-        guess=_guess_no_relation, **_NUMBERS,
+        guess=_guess_no_relation, **_FOR_NUMBERS,
     ),
     Score(
         "mean_absolute_error", "mean absolute error", pooled=True,
@@ -1101,11 +1101,11 @@ _OWN: tuple[Score, ...] = (
     ),
     Score(
         "spearman", "Spearman's rank correlation", low=-1.0, compute=_spearman,
-        guess=_guess_no_relation, **_NUMBERS,
+        guess=_guess_no_relation, **_FOR_NUMBERS,
     ),
     Score(
         "pearson", "Pearson's correlation", low=-1.0, compute=_pearson,
-        guess=_guess_no_relation, **_NUMBERS,
+        guess=_guess_no_relation, **_FOR_NUMBERS,
     ),
     Score(
         "concordance", "concordance (Harrell)", guess=_guess_no_order,
@@ -1644,7 +1644,7 @@ class NumberAnswers(RegressorMixin, BaseEstimator):
         return np.asarray(self.outputs.codes)
 
 
-def _has(name: str) -> Callable[[Any], bool]:
+def _model_has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(self.model, name)
 
 
@@ -1672,12 +1672,12 @@ class AllClasses(ClassifierMixin, BaseEstimator):
         """Predict classes of the training set."""
         return np.asarray(self.model.predict(X))
 
-    @available_if(_has("predict_proba"))
+    @available_if(_model_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
         """Return probabilities; 0 for a class absent from the training set."""
         return self._add_classes(np.asarray(self.model.predict_proba(X)), 0.0)
 
-    @available_if(_has("decision_function"))
+    @available_if(_model_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:
         """Return decision values; the lowest for absent classes."""
         values = np.asarray(self.model.decision_function(X))

@@ -39,7 +39,7 @@ class Blocks(Protocol):
         """Take some samples."""
         ...
 
-    def of_columns(self, features: Features, columns: IntArray) -> Blocks:
+    def take_columns(self, features: Features, columns: IntArray) -> Blocks:
         """Take some features."""
         ...
 
@@ -307,7 +307,7 @@ class Table:
         """Put the features in another order, or take some of them."""
         blocks = None
         if self.blocks is not None:
-            blocks = self.blocks.of_columns(self.features, columns)
+            blocks = self.blocks.take_columns(self.features, columns)
         features = self.features.permute(columns)
         return self.replace(features=features, source=None, blocks=blocks)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 #: Items of a list; the number of further ones is given.
-_SHOWN = 6
+_ITEMS_SHOWN = 6
 #: Characters of a quoted value; a longer one is cut.
 _WIDTH = 60
 
@@ -24,10 +24,10 @@ def listed(items: Iterable[Any]) -> str:
     ("'a', 'b'", '0, 1, 2, 3, 4, 5 and 3 more')
     """
     items = list(items)
-    more = len(items) - _SHOWN
+    more = len(items) - _ITEMS_SHOWN
     if more <= 1:  # "1 more" would not be shorter
         return ", ".join(show(item) for item in items)
-    shown = ", ".join(show(item) for item in islice(items, _SHOWN))
+    shown = ", ".join(show(item) for item in islice(items, _ITEMS_SHOWN))
     return f"{shown} and {more} more"
 
 
@@ -72,6 +72,19 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value, or the text of one, is a number.
+
+    >>> is_number("1e-3"), is_number("a"), is_number(None)
+    (True, False, False)
+    """
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def plural(noun: str, items: Iterable[Any]) -> str:
     """Return the noun, with an s unless there is exactly one item.
 
@@ -79,6 +92,15 @@ def plural(noun: str, items: Iterable[Any]) -> str:
     ('row', 'rows')
     """
     return noun if len(list(items)) == 1 else f"{noun}s"
+
+
+def write_rows(rows: Collection[Any]) -> str:
+    """Name rows in a message.
+
+    >>> write_rows([3]), write_rows([3, 5])
+    ('row 3', 'rows 3, 5')
+    """
+    return f"{plural('row', rows)} {listed(rows)}"
 
 
 def did_you_mean(word: str, known: Iterable[Any]) -> str:

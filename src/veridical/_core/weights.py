@@ -73,7 +73,9 @@ def read_weights(
         "give 0 to leave a sample out",
     )
     if not np.isfinite(weights.sum()):
-        raise InputError(f"The sum of {name} overflows; divide all weights.")
+        raise InputError(
+            f"The sum of {name} overflows; divide all weights by the same number."
+        )
     if not weights.any():
         raise InputError(
             f"{name} is 0 for every sample; give at least one non-zero weight, "

@@ -34,7 +34,7 @@ from scipy.special import stdtr
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
-from veridical.auditing.records import AGREES
+from veridical.auditing.records import LEAST_AGREEMENT
 from veridical.evaluation.engine import rank
 from veridical.selection import SELECTORS, Correlation
 
@@ -99,7 +99,7 @@ def find_agreement(table: Table, features: IntArray, seed: int) -> Agreement:
         if overlap[name] == k:
             break  # no selector can agree better
     best = used = max(overlap, key=lambda name: overlap[name])  # the first of equals
-    slow = slow_candidates(table) if overlap[best] < AGREES * k else []
+    slow = slow_candidates(table) if overlap[best] < LEAST_AGREEMENT * k else []
     for name in slow:
         selector = SELECTORS[name](n_features_to_select=k)
         overlap[name] = _count_shared(selector, table, features)

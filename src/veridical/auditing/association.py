@@ -180,7 +180,7 @@ def _one_strength(data: Table, features: IntArray, labels: IntArray) -> FloatArr
         found[:, ~categorical] = _f_ratios(numbers, members)
     if categorical.any():
         kept = raw[:, categorical]
-        cells, owner = _cells(kept, np.ones(kept.shape[1], dtype=bool))
+        cells, owner = _indicators(kept, np.ones(kept.shape[1], dtype=bool))
         chi2, df = chi_squares(cells, owner, members, kept.shape[1])
         found[:, categorical] = chi2 / np.maximum(df, 1)
     return np.log1p(found)
@@ -213,7 +213,7 @@ def strengths(data: Table, features: IntArray, labels: IntArray) -> FloatArray:
                 _f_ratios(_centred(raw[:, numeric]), members)
             )
             result[2][:, start + numeric] = _same_class_shares(raw[:, numeric], labels)
-        cells, owner = _cells(raw, data.categorical[block])
+        cells, owner = _indicators(raw, data.categorical[block])
         chi2, df = chi_squares(cells, owner, members, block.size)
         per_df = chi2 / np.maximum(df, 1)
         result[1][:, start : start + block.size] = np.log1p(per_df)
@@ -250,7 +250,7 @@ def _same_class_shares(values: FloatArray, labels: IntArray) -> FloatArray:
     return same_class / max(n_pairs, 1)
 
 
-def _cells(values: FloatArray, categorical: Any) -> tuple[FloatArray, IntArray]:
+def _indicators(values: FloatArray, categorical: Any) -> tuple[FloatArray, IntArray]:
     """Return indicators of thirds or categories, and the feature of each indicator."""
     simple = ~categorical & ~np.isnan(values).any(axis=0)
     numbers = values[:, simple]

@@ -36,6 +36,7 @@ from veridical.auditing.association import (
     fine_outcome,
     outcome_values,
 )
+from veridical.kernels.dirichlet_counts import cramers_v
 
 #: Number of permutations, and the p-value up to which batches count as corrected.
 DRAWS, TRACE_LEVEL = 199, 0.005
@@ -139,19 +140,16 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
         pvalue,
         pvalue_within,
         int(keep.sum()),
-        cramers_v(codes, coarse_outcome(table)),
+        measure_association(codes, coarse_outcome(table)),
     )
 
 
-def cramers_v(codes: IntArray, classes: IntArray) -> float:
-    """Measure how far batch and class go together, from 0 to 1."""
-    counts = np.zeros((codes.max() + 1, classes.max() + 1))
+def measure_association(codes: IntArray, classes: IntArray) -> float:
+    """Compute Cramér's V of batch and class; 0 where there is one of either."""
+    counts = np.zeros((codes.max() + 1, classes.max() + 1), dtype=np.intp)
     np.add.at(counts, (codes, classes), 1)
     counts = counts[:, counts.any(axis=0)]
-    expected = counts.sum(axis=1, keepdims=True) * counts.sum(axis=0) / counts.sum()
-    chi2 = ((counts - expected) ** 2 / expected).sum()
-    least = min(counts.shape) - 1
-    return float(np.sqrt(chi2 / (counts.sum() * least))) if least else 0.0
+    return cramers_v(counts) if min(counts.shape) > 1 else 0.0
 
 
 def _usable(table: Table, rng: np.random.Generator) -> FloatArray:

@@ -115,7 +115,7 @@ def fitted_on_tested_samples(e: AuditEvidence) -> Finding | Untested | None:
     severity: Severity = "warning"
     details = {"n_samples": shared.size, "share": share}
     unseen = [~other[split.test] for split in e.splits]
-    if e.of_classes and sum(map(np.count_nonzero, unseen)) >= 10:
+    if e.has_classes and sum(map(np.count_nonzero, unseen)) >= 10:
         codes = e.procedure.table.y
         right = np.concatenate(
             [
@@ -300,7 +300,7 @@ def removed_by_their_predictions(e: AuditEvidence) -> Finding | Untested | None:
         )
     if not n_removed:
         return None
-    if not e.of_classes:
+    if not e.has_classes:
         return finding(
             "VD032",
             "warning",

@@ -60,7 +60,7 @@ def folds_too_small(e: AuditEvidence) -> Finding | None:
     severity: Severity = "note" if e.test is None else "warning"
     used = "a test over folds" if e.test is None else f"the test {e.test!r}"
     steps = f"its accuracy changes in steps of {100 / smallest:.0f} points"
-    if not e.of_classes:
+    if not e.has_classes:
         steps = f"its {e.measure.label} varies much and is skewed, if it is defined"
     return finding(
         "VD004",
@@ -115,7 +115,7 @@ def memoriser_in_632(e: AuditEvidence) -> Finding | None:
         f"{found.scoring.write(found.value)}; on samples outside the bootstrap samples "
         f"it is {found.scoring.write(outside)}.",
         {"estimate": found.value, "outside": outside},
-        cure=None if e.of_classes else "Use CrossValidation(10).",
+        cure=None if e.has_classes else "Use CrossValidation(10).",
     )
 
 
@@ -219,7 +219,7 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
     features = np.arange(data.n_features)
     if e.procedure.features is not None:
         features = e.procedure.features
-    if not e.of_classes:
+    if not e.has_classes:
         enough = e.n_samples >= _ENOUGH_FOR_ONE
         return _one_feature_carries(e, features) if enough else None
     codes = data.y
@@ -276,13 +276,13 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
         return None
     explained = _explained(data.take_columns(numeric), values)
     ratio = explained / np.maximum(1 - explained, 1e-12)
-    coded = _nearly_code(values, ratio, data.y) if e.of_classes else None
+    coded = _nearly_code(values, ratio, data.y) if e.has_classes else None
     if coded is not None:
         return _report_code(e, int(numeric[coded[0]]), coded[1])
     best, second = np.argsort(-ratio, kind="stable")[:2]
     if ratio[best] < _CARRIES * ratio[second]:
         return None
-    if e.of_classes:
+    if e.has_classes:
         share, least = _share_right(values[:, best], data.y), _NEARLY
         does = "classifies {} of the samples correctly (mean over the classes)"
     elif data.kind == "numbers":
@@ -296,7 +296,7 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
         return None
     without, accuracy = run.accuracy, e.accuracy["in"]
     falls = e.is_worse(without)
-    if e.of_classes:
+    if e.has_classes:
         fall = max(accuracy.value - without, e.balanced - e.balanced_of(run))
         falls = fall > accuracy.value - accuracy.low
     if not falls:

@@ -368,8 +368,8 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
     found = find_batch_trace(e.procedure.table, e.known.batch, seed)
     if found is None:
         return None
-    classes = "classes" if e.of_classes else "outcome"
-    within = "within classes" if e.of_classes else "given the outcome"
+    classes = "classes" if e.has_classes else "outcome"
+    within = "within classes" if e.has_classes else "given the outcome"
     details = {
         "plain": found.plain,
         f"within_{classes}": found.within,
@@ -387,9 +387,9 @@ def batches_corrected_on_all(e: AuditEvidence) -> Finding | Untested | None:
         said.append(
             f"Means of batches agree {within}, so the batches were corrected on all "
             f"samples with the {e.outcome} protected: the "
-            f"{'classes' if e.of_classes else 'outcomes'} of test samples shaped their "
-            f"features. How much this adds to the {e.measure.label} cannot be computed "
-            "from the corrected features."
+            f"{'classes' if e.has_classes else 'outcomes'} of test samples shaped "
+            f"their features. How much this adds to the {e.measure.label} cannot be "
+            "computed from the corrected features."
         )
         return finding("VD013", "error", " ".join(said), details)
     if found.how == "without the class":
@@ -430,7 +430,7 @@ def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
     if isinstance(e.method, Splitter):
         found = by_folds(data, e.splits, seed)
         if found is not None and found.is_shown:
-            like = "the same class" if e.of_classes else "a like outcome"
+            like = "the same class" if e.has_classes else "a similar outcome"
             said = (
                 f"{percent(found.observed)} of the samples are in one fold with their "
                 f"nearest neighbour of {like}, where folds drawn at random have "

@@ -156,8 +156,8 @@ def neighbours_in_time(e: AuditEvidence) -> Finding | Untested | None:
     if data.groups is not None:
         which, others = "Groups", "groups"
     like = ("the same class", "the classes")
-    if not e.of_classes:
-        like = ("a like outcome", "like outcomes")
+    if not e.has_classes:
+        like = ("a similar outcome", "similar outcomes")
     said = (
         f"{which} that follow each other {what} are more alike than other {others} of "
         f"{like[0]} (z = {z:.1f} against random orders within {like[1]}), and the "
@@ -187,7 +187,7 @@ def is_sorted_outcome(e: AuditEvidence) -> bool:
     Only for numbers and survival times: consecutive folds of such a table are hard to
     predict, because the training samples have other outcomes, and this is no leak.
     """
-    if e.of_classes or e.known.time is not None:
+    if e.has_classes or e.known.time is not None:
         return False
     data = e.procedure.table
     outcome = outcome_values(data)[:, None]

@@ -81,7 +81,7 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
         return None
     features = np.array([one.feature for one in found], dtype=np.intp)
     first = found[0]
-    of = e.name_part(first.code) if e.of_classes else _ENCODED[data.kind]
+    of = e.name_part(first.code) if e.has_classes else _ENCODED[data.kind]
     values = (
         f"the {first.n_values} different values of "
         f"{show(data.feature_names[first.feature])}"
@@ -164,7 +164,7 @@ def _count_pvalue(n_missing: IntArray, codes: IntArray) -> float:
 # -- VD025 ---------------------------------------------------------------------------
 
 # Names of columns that number or date samples.
-_NAMED = re.compile(
+_ORDER_IN_NAME = re.compile(
     r"(^|[^a-z])(id|ids|date|day|time|timestamp|row|index|number|nr|barcode|accession)"
     r"([^a-z]|$)",
     re.IGNORECASE,
@@ -196,8 +196,8 @@ def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
     said = (
         f"{name_features(data, found)}: the values number the samples or follow their "
         "order, and samples with neighbouring values "
-        f"{'are of the same class' if e.of_classes else 'have a like outcome'} more "
-        f"often than by chance (p = {p.min():.1g})."
+        f"{'are of the same class' if e.has_classes else 'have a similar outcome'} "
+        f"more often than by chance (p = {p.min():.1g})."
     )
     details = {"n_features": found.size, "first": int(found[0])}
     return report_features(e, "VD025", "warning", said, found, details)
@@ -218,7 +218,10 @@ def find_identifier_features(data: Table) -> IntArray:
             continue
         different = n_values == data.n_samples
         numbered = different and np.mean(gaps == gaps.min()) >= _EQUAL_GAPS
-        named = data.names is not None and _NAMED.search(str(data.names[j])) is not None
+        named = (
+            data.names is not None
+            and _ORDER_IN_NAME.search(str(data.names[j])) is not None
+        )
         if numbered or named or _follows_rows(values[:, j]):
             found.append(j)
     if len(found) > max(2, _MOST_IDENTIFIERS * data.n_features):

@@ -32,7 +32,7 @@ _TOLERANCE = 1e-5
 # shares, and where shares are a linear function of them.
 _FEWEST_SHARES, _FEWEST_LINEAR = 3, 6
 # Smallest share of the encoded values whose weight of the prior must agree.
-_AGREES = 0.5
+_LEAST_AGREEING_SHARE = 0.5
 # p-value of χ², times the number of comparisons, up to which values are nearer to the
 # shares than chance allows; draws, up to which p-value these must confirm it, because
 # χ² is rough for few samples; and smallest number of values.
@@ -173,7 +173,10 @@ def _smoothed(
             continue
         multiple = unit / np.median(unit)
         equal = np.abs(multiple - 1) <= 10 * _TOLERANCE
-        if equal.mean() >= _AGREES and np.count_nonzero(equal) >= _FEWEST_LINEAR:
+        if (
+            equal.mean() >= _LEAST_AGREEING_SHARE
+            and np.count_nonzero(equal) >= _FEWEST_LINEAR
+        ):
             return "a mean of the {} and of that among all samples"
     return ""
 

@@ -2,8 +2,9 @@
 
 Around a point of a smooth distribution the normalised spacings j log(d_{j+1} / d_j) of
 the distances to its neighbours are exchangeable, so that each of the first J is the
-largest equally often [1]_. If every sample has m − 1 relatives that are nearer than all
-strangers, the largest spacing is the one behind the relatives.
+largest equally often [1]_. If every sample belongs to a group of m, and the others of
+its group are nearer than all samples outside it, the largest spacing is the one behind
+the (m − 1)-th neighbour.
 
 | symbol | meaning                                                              |
 |--------|----------------------------------------------------------------------|
@@ -52,7 +53,7 @@ LEAST_FALL, LEAST_Z_WITH_FALL = 3.0, 2.0
 #: Samples; with more of them distances are not computed.
 MOST_CLUSTERED = 3000
 # Variance of a component, relative to the mean, up to which it is taken for noise.
-_NOISE = 0.3
+_NOISE_VARIANCE = 0.3
 # Samples; with more of them the components are not computed.
 _MOST_DECOMPOSED = 1000
 # Samples without a copy; with fewer of them nothing can be shown.
@@ -104,7 +105,7 @@ def _without_noise(products: FloatArray) -> FloatArray:
     """Return scalar products in which components with little variance count less."""
     variance, places = np.linalg.eigh(products)
     variance = np.maximum(variance, 0.0)
-    noise = _NOISE * variance[variance > 1e-9 * variance.max()].mean()
+    noise = _NOISE_VARIANCE * variance[variance > 1e-9 * variance.max()].mean()
     return np.asarray((places * np.maximum(variance - noise, 0.0)) @ places.T)
 
 

@@ -38,9 +38,12 @@ def conclude(record: Audit) -> Conclusion:
     if doubt := _doubt(record):
         return Conclusion(
             "care",
-            f"Read {honest} with care: no finding speaks against it, but {doubt}.",
+            f"Read {honest} with care: no check found a reason against it, but "
+            f"{doubt}.",
         )
-    return Conclusion("yes", f"You may report {honest}; no finding speaks against it.")
+    return Conclusion(
+        "yes", f"You may report {honest}; no check found a reason against it."
+    )
 
 
 def _doubt(record: Audit) -> str:
@@ -133,7 +136,7 @@ def _not_better(record: Audit) -> str:
 
 
 def write_honest(record: Audit) -> str:
-    """Write the honest score with its interval, and its name but for the accuracy."""
+    """Write the score under IN with its interval, named unless it is the accuracy."""
     value = write_value(record)
     scoring = record.scoring
     return value if scoring.is_accuracy else f"{scoring.full_label} {value}"

@@ -138,14 +138,14 @@ class AuditEvidence:
     # -- the outcome, in words that fit every kind of target ---------------------------
 
     @property
-    def of_classes(self) -> bool:
+    def has_classes(self) -> bool:
         """Whether the target is classes."""
         return self.procedure.table.kind == "classes"
 
     @property
     def outcome(self) -> str:
         """What is predicted, in words."""
-        return "class" if self.of_classes else "outcome"
+        return "class" if self.has_classes else "outcome"
 
     @cached_property
     def codes(self) -> IntArray:
@@ -154,7 +154,7 @@ class AuditEvidence:
 
     def name_part(self, code: int) -> str:
         """Name a class, or a third of the samples."""
-        if self.of_classes:
+        if self.has_classes:
             return f"class {show(self.procedure.table.classes[code])}"
         if self.procedure.table.kind == "survival":
             risk = ("latest", "middle", "earliest")[code]
@@ -164,7 +164,7 @@ class AuditEvidence:
     @property
     def measure(self) -> ScoreInfo:
         """The accuracy; without classes the leading score, as in `accuracy`."""
-        return ACCURACY if self.of_classes else self.scoring
+        return ACCURACY if self.has_classes else self.scoring
 
     def is_worse(self, value: float) -> bool:
         """Return whether a score is worse than the interval of `accuracy` allows.
@@ -339,7 +339,7 @@ def gather_evidence(
     protocols = ("in", "out") if procedure.features is not None else ("in",)
     announce(progress, procedure.whole, permutations.n, len(splits), len(protocols))
     order, data = procedure.unpermuted, procedure.table
-    of_classes = data.kind == "classes"
+    has_classes = data.kind == "classes"
     with one_thread():
         inside = procedure.inside(order, splits)
         outside = None
@@ -353,7 +353,7 @@ def gather_evidence(
     runs = {"in": inside} | ({} if outside is None else {"out": outside})
     leading = procedure.scores[0] if procedure.scores else None
     scoring = ACCURACY
-    if of_classes:
+    if has_classes:
         counts = np.bincount(data.y, data.weights)
         scoring = replace(ACCURACY, chance=float(counts.max() / counts.sum()))
     if leading is not None:
@@ -376,7 +376,7 @@ def gather_evidence(
     situation = procedure.situation(inside.accuracy)
     kind = None
     covered: Mapping[str, Coverage] = {}
-    if of_classes:
+    if has_classes:
         estimate = accuracy_of_hits(
             method,
             splits,
@@ -408,7 +408,7 @@ def gather_evidence(
             for p, run in runs.items()
         }
         score["in"], score_kind = first.score, first.interval
-        if not of_classes:
+        if not has_classes:
             accuracy = score
         covered = {} if first.coverage is None else {score_kind: first.coverage}
         others = tuple(results[1:])
@@ -416,7 +416,7 @@ def gather_evidence(
         others = tuple(
             _score_results(method, splits, inside, procedure, alpha, root)[1:]
         )
-    recalls = _recalls(data, splits, inside) if of_classes else {}
+    recalls = _recalls(data, splits, inside) if has_classes else {}
     steady, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.features is not None and agreement is not None:

@@ -33,7 +33,7 @@ N_PERMUTATIONS = 999
 #: p-value up to which, and excess of T from which on, a trace is reported.
 KINSHIP_LEVEL, EXCESS = 0.001, 0.15
 #: Samples of a class; smaller classes are left out.
-_FEWEST = 8
+_FEWEST_IN_CLASS = 8
 
 
 class Kinship(NamedTuple):
@@ -82,7 +82,7 @@ def nearest_of_class(data: Table) -> tuple[IntArray, IntArray] | None:
     distance = sample_distances(data, numeric)
     codes = coarse_outcome(data)
     distance[codes[:, None] != codes[None, :]] = np.inf
-    large = np.bincount(codes)[codes] >= _FEWEST
+    large = np.bincount(codes)[codes] >= _FEWEST_IN_CLASS
     rows = np.flatnonzero(large & np.isfinite(distance.min(axis=1)))
     return (rows, distance[rows].argmin(axis=1)) if rows.size else None
 

@@ -53,13 +53,13 @@ def find_traces(data: Table) -> list[Trace]:
     values = values[:, spread > 0]
     if not values.size:
         return []
-    found = [_principal(values), _standardised(values), _scaled(values)]
+    found = [_principal(values), _find_standardisation(values), _find_scaling(values)]
     traces = [trace for trace in found if trace is not None][:1]
     imputed = _imputed(values)
     return traces + ([imputed] if imputed is not None else [])
 
 
-def _standardised(values: FloatArray) -> Trace | None:
+def _find_standardisation(values: FloatArray) -> Trace | None:
     n = len(values)
     centred = np.abs(values.mean(axis=0)) < _TOLERANCE
     variance = values.var(axis=0)
@@ -78,7 +78,7 @@ def _standardised(values: FloatArray) -> Trace | None:
     )
 
 
-def _scaled(values: FloatArray) -> Trace | None:
+def _find_scaling(values: FloatArray) -> Trace | None:
     low, high = values.min(axis=0), values.max(axis=0)
     ends = (low == 0) | (low == -1)
     # A binary feature has this range without scaling.

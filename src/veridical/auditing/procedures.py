@@ -337,7 +337,7 @@ def _kept_features(model: Any, X: Any, y: NDArray[Any]) -> IntArray | None:
 # -- the F ratio for many permutations of the labels ---------------------------------
 
 # Relative difference of two F ratios; below it the original selector decides.
-_TIED = 1e-9
+_TIED_WITHIN = 1e-9
 
 
 def fast_version(
@@ -428,4 +428,4 @@ def _is_tied(share: FloatArray, n_features: int) -> BoolArray:
     """Return for each row whether the last selected and the next feature are tied."""
     ranked = -np.partition(-share, (n_features - 1, n_features), axis=1)
     last, following = ranked[:, n_features - 1], ranked[:, n_features]
-    return np.asarray(last - following <= _TIED * np.abs(last))
+    return np.asarray(last - following <= _TIED_WITHIN * np.abs(last))

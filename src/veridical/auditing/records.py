@@ -26,7 +26,7 @@ Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 #: Smallest share of the features that a selector chooses, at which it is named as
 #: having chosen them.
-AGREES = 0.8
+LEAST_AGREEMENT = 0.8
 #: p-value up to which features count as chosen by the labels.
 LEVEL = 0.01
 #: p-value up to which the labels are shown to have something to do with the features:
@@ -252,7 +252,7 @@ class Preselection:
         Of a selector that the user named it is enough that the features are associated
         with the labels.
         """
-        most = self.overlap[self.best] >= AGREES * len(self.features)
+        most = self.overlap[self.best] >= LEAST_AGREEMENT * len(self.features)
         named = self.given and self.association_pvalue <= LEVEL
         return most and (self.pvalue <= LEVEL or named)
 

@@ -67,21 +67,21 @@ def audit(
         Path | None,
         options.data_argument("random labels, with features selected first"),
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    numbers: options.Numbers = False,
-    time: options.Time = None,
-    event: options.Event = None,
-    impute: options.Impute = None,
-    scale: options.Rescale = None,
-    encode: options.Encode = None,
-    batch: options.Batch = None,
-    unknown_batch: options.UnknownBatch = None,
-    covariates: options.Covariates = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    weights: options.WeightsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
+    impute: options.ImputeOption = None,
+    scale: options.RescaleOption = None,
+    encode: options.EncodeOption = None,
+    batch: options.BatchOption = None,
+    unknown_batch: options.UnknownBatchOption = None,
+    covariates: options.CovariatesOption = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -90,7 +90,7 @@ def audit(
             "features."
         ),
     ] = None,
-    features: options.Features = None,
+    features: options.FeaturesOption = None,
     first: Annotated[
         bool,
         options.flag(
@@ -146,12 +146,12 @@ def audit(
     verbose: Annotated[
         bool, options.flag("--verbose", "Print the time of every check on stderr.")
     ] = False,
-    scoring: options.Scoring = None,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    out: options.Out = None,
+    scoring: options.ScoringOption = None,
+    jobs: options.JobsOption = 1,
+    seed: options.SeedOption = 0,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("audit")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Audit an accuracy: may it be believed, or is it an artefact?
 

@@ -62,21 +62,21 @@ def choose(
     data: Annotated[
         Path | None, options.data_argument("a source whose features are known")
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    numbers: options.Numbers = False,
-    time: options.Time = None,
-    event: options.Event = None,
-    impute: options.Impute = None,
-    scale: options.Rescale = None,
-    encode: options.Encode = None,
-    batch: options.Batch = None,
-    unknown_batch: options.UnknownBatch = None,
-    covariates: options.Covariates = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    weights: options.WeightsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
+    impute: options.ImputeOption = None,
+    scale: options.RescaleOption = None,
+    encode: options.EncodeOption = None,
+    batch: options.BatchOption = None,
+    unknown_batch: options.UnknownBatchOption = None,
+    covariates: options.CovariatesOption = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -136,8 +136,8 @@ def choose(
             "FILE", "Keep predictions in this file; the same command resumes from it."
         ),
     ] = None,
-    scoring: options.Scoring = None,
-    jobs: options.Jobs = 1,
+    scoring: options.ScoringOption = None,
+    jobs: options.JobsOption = 1,
     dask: Annotated[
         str | None,
         typer.Option(
@@ -147,7 +147,7 @@ def choose(
             rich_help_panel=WORK_PANEL,
         ),
     ] = None,
-    seed: options.Seed = 0,
+    seed: options.SeedOption = 0,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -168,9 +168,9 @@ def choose(
             autocompletion=names.completer(CHECKLISTS),
         ),
     ] = None,
-    out: options.Out = None,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("choose")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Choose selector, number of features and estimator together.
 

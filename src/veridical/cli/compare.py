@@ -72,21 +72,21 @@ def compare(
     data: Annotated[
         Path | None, options.data_argument("the paper's own example")
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    numbers: options.Numbers = False,
-    time: options.Time = None,
-    event: options.Event = None,
-    impute: options.Impute = None,
-    scale: options.Rescale = None,
-    encode: options.Encode = None,
-    batch: options.Batch = None,
-    unknown_batch: options.UnknownBatch = None,
-    covariates: options.Covariates = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    weights: options.WeightsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
+    impute: options.ImputeOption = None,
+    scale: options.RescaleOption = None,
+    encode: options.EncodeOption = None,
+    batch: options.BatchOption = None,
+    unknown_batch: options.UnknownBatchOption = None,
+    covariates: options.CovariatesOption = None,
     selectors: Annotated[
         list[str] | None,
         options.optional(
@@ -96,7 +96,7 @@ def compare(
             autocompletion=names.completer(names.SELECTORS),
         ),
     ] = None,
-    features: options.Features = None,
+    features: options.FeaturesOption = None,
     estimator: Annotated[
         list[str] | None,
         options.optional(
@@ -124,12 +124,12 @@ def compare(
             "takes as long as 200 comparisons.",
         ),
     ] = False,
-    scoring: options.Scoring = None,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    out: options.Out = None,
+    scoring: options.ScoringOption = None,
+    jobs: options.JobsOption = 1,
+    seed: options.SeedOption = 0,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("compare")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Compare feature selectors: which is better, and is the result reliable?
 

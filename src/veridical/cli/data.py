@@ -24,13 +24,13 @@ app = typer.Typer(
 )
 
 # Columns that are shown; --json lists all.
-_SHOWN = 20
+_COLUMNS_SHOWN = 20
 
 
 @app.command("list", cls=Verb)
 def list_data(
     as_json: Annotated[bool, options.json_option("data list")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """List the data sets that can be named."""
     console.set_quiet(quiet)
@@ -64,11 +64,11 @@ def show(
             metavar="DATA", help="A file, or a name from veridical data list."
         ),
     ],
-    target: options.Target = None,
-    drop: options.Drop = None,
-    header: options.Header = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    header: options.HeaderOption = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Count samples, features, classes and missing values."""
     console.set_quiet(quiet)
@@ -96,7 +96,7 @@ def show(
     terminal.print(Text(f"Classes: {shares}."))
     if summary["columns"]:
         terminal.print(_columns(summary["columns"]))
-    left = summary["n_features"] - _SHOWN
+    left = summary["n_features"] - _COLUMNS_SHOWN
     if summary["columns"] and left > 0:
         terminal.print(f"… and {left} more; --json lists all.")
 
@@ -116,7 +116,7 @@ def fetch(
         bool, options.flag("--again", "Fetch it even if it was fetched before.")
     ] = False,
     as_json: Annotated[bool, options.json_option("data fetch")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Fetch a data set from OpenML and keep it, with a checksum."""
     console.set_quiet(quiet)
@@ -209,7 +209,7 @@ def _columns(columns: list[FeatureDescription]) -> Table:
     for header in ("Feature", "Kind", "Values"):
         table.add_column(header, overflow="fold")
     table.add_column("Missing", justify="right")
-    for column in columns[:_SHOWN]:
+    for column in columns[:_COLUMNS_SHOWN]:
         values = column["values"]
         if values is not None:
             more = f" and {len(values) - 6} more" if len(values) > 6 else ""

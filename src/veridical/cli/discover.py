@@ -56,17 +56,17 @@ def discover(
     data: Annotated[
         Path | None, options.data_argument("a source whose features are known")
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    numbers: options.Numbers = False,
-    time: options.Time = None,
-    event: options.Event = None,
-    memory_limit: options.MemoryLimit = None,
-    layer: options.Layer = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    weights: options.WeightsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
+    memory_limit: options.MemoryLimitOption = None,
+    layer: options.LayerOption = None,
     impute: Annotated[
         str | None,
         options.optional(
@@ -77,7 +77,7 @@ def discover(
             autocompletion=names.completer(names.IMPUTERS),
         ),
     ] = None,
-    encode: options.Encode = None,
+    encode: options.EncodeOption = None,
     claim: Annotated[
         str,
         options.method_option(
@@ -136,11 +136,11 @@ def discover(
             r"\[default: as many as each p-value needs]",
         ),
     ] = None,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    out: options.Out = None,
+    jobs: options.JobsOption = 1,
+    seed: options.SeedOption = 0,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("discover")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Find the features that may be claimed at a stated error rate.
 

@@ -78,21 +78,21 @@ def estimate(
     data: Annotated[
         Path | None, options.data_argument("a source whose truth is known")
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    weights: options.Weights = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    numbers: options.Numbers = False,
-    time: options.Time = None,
-    event: options.Event = None,
-    impute: options.Impute = None,
-    scale: options.Rescale = None,
-    encode: options.Encode = None,
-    batch: options.Batch = None,
-    unknown_batch: options.UnknownBatch = None,
-    covariates: options.Covariates = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    weights: options.WeightsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
+    impute: options.ImputeOption = None,
+    scale: options.RescaleOption = None,
+    encode: options.EncodeOption = None,
+    batch: options.BatchOption = None,
+    unknown_batch: options.UnknownBatchOption = None,
+    covariates: options.CovariatesOption = None,
     selector: Annotated[
         str | None,
         options.selector_option(
@@ -100,7 +100,7 @@ def estimate(
             f"{names.join_or(names.SELECTORS)}."
         ),
     ] = None,
-    features: options.Features = None,
+    features: options.FeaturesOption = None,
     estimator: Annotated[str | None, options.estimator_option(ESTIMATOR)] = None,
     cv: Annotated[
         list[str] | None,
@@ -111,7 +111,7 @@ def estimate(
             r"groups]",
         ),
     ] = None,
-    validate: options.Validate = None,
+    validate: options.ValidateOption = None,
     nested: Annotated[
         bool,
         options.flag(
@@ -120,12 +120,12 @@ def estimate(
             "weakest assumptions; with ten folds it takes 2750 fits.",
         ),
     ] = False,
-    scoring: options.Scoring = None,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    out: options.Out = None,
+    scoring: options.ScoringOption = None,
+    jobs: options.JobsOption = 1,
+    seed: options.SeedOption = 0,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("estimate")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Estimate the accuracy, R² or concordance of an estimator on new samples.
 

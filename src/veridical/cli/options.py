@@ -34,15 +34,15 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help, rich_help_panel=METHODS_PANEL)
 
 
-Target = Annotated[
+TargetOption = Annotated[
     str | None,
     optional("COLUMN", "The column that holds the class, or the number to predict."),
 ]
-Drop = Annotated[
+DropOption = Annotated[
     list[str] | None,
     optional("COLUMN,...", "Columns to leave out, such as an identifier."),
 ]
-Groups = Annotated[
+GroupsOption = Annotated[
     list[str] | None,
     optional(
         "COLUMN",
@@ -51,10 +51,10 @@ Groups = Annotated[
         "site,patient.",
     ),
 ]
-Weights = Annotated[
+WeightsOption = Annotated[
     str | None, optional("COLUMN", "The column that holds the weights of the samples.")
 ]
-Header = Annotated[
+HeaderOption = Annotated[
     str | None,
     optional(
         "yes|no",
@@ -63,22 +63,22 @@ Header = Annotated[
         autocompletion=names.completer(["yes", "no"]),
     ),
 ]
-Classes = Annotated[
+ClassesOption = Annotated[
     bool,
     flag(
         "--classes",
         "Take every number of the target as a class, however many numbers there are.",
     ),
 ]
-Numbers = Annotated[
+NumbersOption = Annotated[
     bool,
     flag("--numbers", "Predict the target as a number, also where all are whole."),
 ]
-Time = Annotated[
+TimeOption = Annotated[
     str | None,
     optional("COLUMN", "The column that holds survival times; needs --event."),
 ]
-Event = Annotated[
+EventOption = Annotated[
     str | None,
     optional(
         "COLUMN",
@@ -86,7 +86,7 @@ Event = Annotated[
         "(0); needs --time.",
     ),
 ]
-MemoryLimit = Annotated[
+MemoryLimitOption = Annotated[
     str | None,
     optional(
         "SIZE",
@@ -94,10 +94,10 @@ MemoryLimit = Annotated[
         "blocks of columns.",
     ),
 ]
-Layer = Annotated[
+LayerOption = Annotated[
     str | None, optional("NAME", "Of an AnnData file, the layer to read instead of X.")
 ]
-Impute = Annotated[
+ImputeOption = Annotated[
     str | None,
     optional(
         "HOW",
@@ -106,7 +106,7 @@ Impute = Annotated[
         autocompletion=names.completer(names.IMPUTERS),
     ),
 ]
-Rescale = Annotated[
+RescaleOption = Annotated[
     str | None,
     optional(
         "SCALE",
@@ -114,7 +114,7 @@ Rescale = Annotated[
         autocompletion=names.completer(names.SCALERS),
     ),
 ]
-Encode = Annotated[
+EncodeOption = Annotated[
     str | None,
     optional(
         "HOW",
@@ -122,7 +122,7 @@ Encode = Annotated[
         autocompletion=names.completer(names.ENCODERS),
     ),
 ]
-Batch = Annotated[
+BatchOption = Annotated[
     str | None,
     optional(
         "COLUMN",
@@ -130,7 +130,7 @@ Batch = Annotated[
         "differences between batches on every training set.",
     ),
 ]
-UnknownBatch = Annotated[
+UnknownBatchOption = Annotated[
     str | None,
     optional(
         "error|estimate",
@@ -139,7 +139,7 @@ UnknownBatch = Annotated[
         autocompletion=names.completer(["error", "estimate"]),
     ),
 ]
-Covariates = Annotated[
+CovariatesOption = Annotated[
     list[str] | None,
     optional(
         "COLUMN,...",
@@ -147,7 +147,7 @@ Covariates = Annotated[
         "subtracted, learned on every training set.",
     ),
 ]
-Validate = Annotated[
+ValidateOption = Annotated[
     Path | None,
     optional(
         "FILE",
@@ -155,7 +155,7 @@ Validate = Annotated[
         "columns, instead of splitting DATA.",
     ),
 ]
-Features = Annotated[
+FeaturesOption = Annotated[
     str | None,
     optional(
         "N",
@@ -164,7 +164,7 @@ Features = Annotated[
         f"{2 * N_FEATURES_TO_SELECT}]",
     ),
 ]
-Out = Annotated[
+OutOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE",
@@ -174,13 +174,13 @@ Out = Annotated[
         rich_help_panel=OUTPUT_PANEL,
     ),
 ]
-Quiet = Annotated[
+QuietOption = Annotated[
     bool,
     typer.Option(
         "--quiet", help="Show no progress and no notes.", rich_help_panel=OUTPUT_PANEL
     ),
 ]
-Jobs = Annotated[
+JobsOption = Annotated[
     int,
     typer.Option(
         metavar="N",
@@ -188,7 +188,7 @@ Jobs = Annotated[
         rich_help_panel=WORK_PANEL,
     ),
 ]
-Seed = Annotated[
+SeedOption = Annotated[
     int,
     typer.Option(
         metavar="N", help="Seed of everything random.", rich_help_panel=WORK_PANEL
@@ -216,7 +216,7 @@ def data_argument(otherwise: str) -> Any:
     )
 
 
-Scoring = Annotated[
+ScoringOption = Annotated[
     str | None,
     typer.Option(
         metavar="NAME[,NAME]",
@@ -252,11 +252,11 @@ def selector_option(help: str) -> Any:
     return method_option("NAME", help=help, autocompletion=known)
 
 
-def estimator_option(of_classes: str = "svm") -> Any:
+def estimator_option(default_for_classes: str = "svm") -> Any:
     """Make ``--estimator``; the default is that of the kind of target."""
     about = (
         f"The estimator: {names.join_or(names.ESTIMATORS)}. "
-        rf"\[default: {of_classes}; ridge for numbers, cox for survival times]"
+        rf"\[default: {default_for_classes}; ridge for numbers, cox for survival times]"
     )
     known = names.completer(names.ESTIMATORS)
     return method_option("NAME", help=about, autocompletion=known)

@@ -35,12 +35,12 @@ def probabilities(
     data: Annotated[
         Path | None, options.data_argument("a source of many weak features")
     ] = None,
-    target: options.Target = None,
-    drop: options.Drop = None,
-    groups: options.Groups = None,
-    header: options.Header = None,
-    classes: options.Classes = False,
-    features: options.Features = None,
+    target: options.TargetOption = None,
+    drop: options.DropOption = None,
+    groups: options.GroupsOption = None,
+    header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    features: options.FeaturesOption = None,
     cv: Annotated[
         str,
         options.method_option(
@@ -49,11 +49,11 @@ def probabilities(
             autocompletion=names.completer([CV, "loo"]),
         ),
     ] = CV,
-    jobs: options.Jobs = 1,
-    seed: options.Seed = 0,
-    out: options.Out = None,
+    jobs: options.JobsOption = 1,
+    seed: options.SeedOption = 0,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("probabilities")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Correct the probabilities of naive Bayes for feature selection.
 

@@ -18,7 +18,7 @@ import pandas as pd
 from veridical._core.errors import InputError
 from veridical._core.groups import read_groups
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed, plural, show
+from veridical._core.text import did_you_mean, listed, show, write_rows
 from veridical._core.weights import read_weights
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
@@ -110,7 +110,7 @@ def _series(X: Any, column: str) -> Any:
 
 
 def _check_column(X: Any, option: str, column: str, name: str) -> None:
-    known = [str(one) for one in (*getattr(X, "columns", ()), *_beside(X))]
+    known = [str(one) for one in (*getattr(X, "columns", ()), *_side_columns(X))]
     if not known:
         raise InputError(
             f"{option} {column} names a column, but the columns of {name} have no "
@@ -123,7 +123,7 @@ def _check_column(X: Any, option: str, column: str, name: str) -> None:
         )
 
 
-def _beside(X: Any) -> tuple[str, ...]:
+def _side_columns(X: Any) -> tuple[str, ...]:
     """Return columns that are no features, such as those of obs in AnnData."""
     return tuple(X.side_columns) if is_lazy(X) else ()
 
@@ -152,8 +152,8 @@ def _refuse_missing(labels: Any, column: Any, said: str) -> None:
     missing = np.flatnonzero(pd.isna(labels))
     if missing.size:
         raise InputError(
-            f"{said}, but has no value in {plural('row', missing)} {listed(missing)}, "
-            f"counted from 0; fill it in, or add --drop {shlex.quote(str(column))} "
+            f"{said}, but has no value in {write_rows(missing)}, counted "
+            f"from 0; fill it in, or add --drop {shlex.quote(str(column))} "
             "--groups none if samples are independent."
         )
 

@@ -34,7 +34,7 @@ app = typer.Typer(
 @app.command("list", cls=Verb)
 def list_studies(
     as_json: Annotated[bool, options.json_option("study list")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """List the studies."""
     console.set_quiet(quiet)
@@ -57,16 +57,16 @@ def list_studies(
     ),
 )
 def run(
-    name: study_options.Names = None,
+    name: study_options.NamesOption = None,
     every: Annotated[
         bool,
         options.flag("--all", "Run the studies of all papers, one after the other."),
     ] = False,
-    scale: study_options.Scale = None,
-    spec: study_options.Spec = None,
-    store: study_options.Store = None,
-    where: study_options.Conditions = None,
-    jobs: options.Jobs = 1,
+    scale: study_options.ScaleOption = None,
+    spec: study_options.SpecOption = None,
+    store: study_options.StoreOption = None,
+    where: study_options.ConditionsOption = None,
+    jobs: options.JobsOption = 1,
     dask: Annotated[
         str | None,
         study_options.work_option(
@@ -74,7 +74,7 @@ def run(
             "Use the Dask scheduler at this address; local starts one here.",
         ),
     ] = None,
-    seed: study_options.StudySeed = None,
+    seed: study_options.StudySeedOption = None,
     limit_time: Annotated[
         str | None,
         study_options.work_option(
@@ -101,9 +101,9 @@ def run(
             rich_help_panel=WORK_PANEL,
         ),
     ] = False,
-    out: options.Out = None,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("study run")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Run or resume studies; stored cells are not computed again.
 
@@ -220,15 +220,15 @@ def _run_one(
 
 @app.command(cls=Verb, epilog=options.examples("study show in-vs-out --out page.html"))
 def show(
-    name: study_options.Name,
-    scale: study_options.Scale = None,
-    spec: study_options.Spec = None,
-    store: study_options.Store = None,
-    where: study_options.Conditions = None,
-    seed: study_options.StudySeed = None,
-    out: options.Out = None,
+    name: study_options.NameOption,
+    scale: study_options.ScaleOption = None,
+    spec: study_options.SpecOption = None,
+    store: study_options.StoreOption = None,
+    where: study_options.ConditionsOption = None,
+    seed: study_options.StudySeedOption = None,
+    out: options.OutOption = None,
     as_json: Annotated[bool, options.json_option("study show")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Show what a study varies, its progress and its findings."""
     from veridical.cli import study_report
@@ -272,9 +272,9 @@ def show(
 
 @app.command(cls=Verb)
 def verify(
-    store: study_options.File,
+    store: study_options.FileOption,
     as_json: Annotated[bool, options.json_option("study verify")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Verify that a store is unchanged; exit status 1 if not."""
     console.set_quiet(quiet)
@@ -305,7 +305,7 @@ def verify(
     epilog=options.examples("study export in-vs-out.sqlite --out cells.csv"),
 )
 def export(
-    store: study_options.File,
+    store: study_options.FileOption,
     out: Annotated[
         Path,
         typer.Option(
@@ -323,7 +323,7 @@ def export(
         ),
     ] = False,
     as_json: Annotated[bool, options.json_option("study export")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Write the results of a store to a file."""
     console.set_quiet(quiet)
@@ -342,13 +342,13 @@ def export(
 
 @app.command(cls=Verb)
 def watch(
-    store: study_options.File,
+    store: study_options.FileOption,
     port: Annotated[
         int,
         options.method_option("N", help="Port on this machine; 0 takes any free port."),
     ] = 0,
     as_json: Annotated[bool, options.json_option("study watch")] = False,
-    quiet: options.Quiet = False,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Show the progress of a study on a local web page, until Ctrl-C."""
     console.set_quiet(quiet)

@@ -38,7 +38,7 @@ def _complete(incomplete: str) -> list[str]:
     return names.completer(studies())(incomplete)
 
 
-Name = Annotated[
+NameOption = Annotated[
     str,
     typer.Argument(
         metavar="NAME",
@@ -46,7 +46,7 @@ Name = Annotated[
         autocompletion=_complete,
     ),
 ]
-Names = Annotated[
+NamesOption = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="NAME",
@@ -55,7 +55,7 @@ Names = Annotated[
         show_default=False,
     ),
 ]
-Scale = Annotated[
+ScaleOption = Annotated[
     str | None,
     options.optional(
         "SCALE",
@@ -63,25 +63,25 @@ Scale = Annotated[
         autocompletion=names.completer(names.SCALES),
     ),
 ]
-Spec = Annotated[
+SpecOption = Annotated[
     Path | None,
     options.optional("FILE", "A TOML file with the specification, instead of a scale."),
 ]
-Store = Annotated[
+StoreOption = Annotated[
     Path | None,
     options.optional("FILE", r"The file for the results. \[default: NAME.sqlite]"),
 ]
-Conditions = Annotated[
+ConditionsOption = Annotated[
     list[str] | None,
     options.optional(
         "COORDINATE=VALUE",
         "Only these cells, such as selector=relieff; may be repeated.",
     ),
 ]
-StudySeed = Annotated[
+StudySeedOption = Annotated[
     int | None, work_option("N", r"Seed of everything random. \[default: 0]")
 ]
-File = Annotated[
+FileOption = Annotated[
     Path, typer.Argument(metavar="STORE", help="The file with the results of a study.")
 ]
 

@@ -5,6 +5,7 @@ from veridical.comparison.bayesian import bayesian_correlated_t
 from veridical.comparison.calibration import calibrate
 from veridical.comparison.comparing import compare
 from veridical.comparison.five_by_two import five_by_two_f, five_by_two_t
+from veridical.comparison.known_truth import truth, with_truth
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import (
     Bias,
@@ -26,7 +27,6 @@ from veridical.comparison.significance import (
     repeated_cv_t,
     sorted_runs_t,
 )
-from veridical.comparison.sources import truth, with_truth
 from veridical.comparison.truthfulness import (
     binomial_truthfulness,
     sign_test,

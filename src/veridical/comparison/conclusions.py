@@ -37,7 +37,11 @@ from veridical.comparison.records import (
 from veridical.comparison.significance import Geometry, corrected_resampled_t
 from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
-from veridical.evaluation.conclusions import say_coverage, write_plain
+from veridical.evaluation.conclusions import (
+    ALWAYS_MAJORITY,
+    say_coverage,
+    write_plain,
+)
 from veridical.evaluation.intervals import (
     at_least_wilson,
     clip,
@@ -426,7 +430,7 @@ class Wording:
     def guess(self) -> str:
         """What a score is compared with: the majority class, or guessing."""
         if self.scoring.is_accuracy:
-            return f"{_MAJORITY} ({percent(self.chance)})"
+            return f"{ALWAYS_MAJORITY} ({percent(self.chance)})"
         return f"guessing ({self.scoring.write(self.chance)})"
 
     def evidence(self, verdict: Verdict, sign: int = 1) -> str:
@@ -461,7 +465,7 @@ def false_positives(size: MeasuredSize) -> str:
     >>> false_positives(MeasuredSize(0.05, 0.083, 0.07, 0.1, 2000, "10 folds", 8))
     'false-positive rate of the test 7.0 to 10.0 % (measured; nominal 5 %)'
     """
-    where = "measured" if size.near else "measured, but not near this design"
+    where = "measured" if size.near else "measured, but only in other designs"
     return (
         f"false-positive rate of the test {percent_range(size.low, size.high)} "
         f"({where}; nominal {100 * size.nominal:g} %)"
@@ -763,7 +767,6 @@ _OUT_ALONE = (
     "choose a selector, because OUT rewards the selector that fits the test samples "
     "more."
 )
-_MAJORITY = "always predicting the most frequent class"
 
 
 def conclude(record: Comparison) -> Conclusion:
@@ -804,8 +807,8 @@ def find_doubt(
         return ""
     if on_folds and (size is None or not size.near):
         return (
-            "the false-positive rate of the test was not measured near this design; "
-            "believe the result only if the calibrated test agrees"
+            "the false-positive rate of the test was not measured in designs like this "
+            "one; believe the result only if the calibrated test agrees"
         )
     if size is None or size.claim_level is None:
         return ""
@@ -961,7 +964,7 @@ def _conclude_pair(record: Comparison) -> Conclusion:
 
 
 def _guess(record: Comparison) -> str:
-    return _MAJORITY if record.scoring.is_accuracy else "guessing"
+    return ALWAYS_MAJORITY if record.scoring.is_accuracy else "guessing"
 
 
 def _by_how_much(record: Comparison, verdict: Verdict) -> str:
@@ -1047,22 +1050,30 @@ def _on_open_truth(record: Comparison, said: Mapping[str, Winner]) -> str:
 def _conclude_several(record: Comparison) -> Conclusion:
     if "in" not in record.pairs:
         return Conclusion("no", f"OUT alone supports no claim: {_LEAK}.")
-    pairs = record.pairs["in"]
-    significant = sorted(
-        (pair for pair in pairs if pair.better is not None),
+    pairs = sorted(
+        (pair for pair in record.pairs["in"] if not math.isnan(pair.adjusted)),
         key=lambda pair: (
             pair.adjusted,
             _evidence(pair.verdict.test, None),
             -abs(pair.verdict.mean_difference),
         ),
     )
-    allowing = _allowing(record, len(pairs))
+    significant = [pair for pair in pairs if pair.better is not None]
+    allowing = _allowing(record, len(record.pairs["in"]))
     if not significant:
-        return Conclusion(
-            "open",
+        said = (
             "These data do not tell which of "
             f"{count(len(record.names), 'selector')} is better: no difference between "
-            f"two of them is significant ({allowing}).",
+            "two of them is significant"
+        )
+        if not pairs:
+            return Conclusion("open", f"{said} ({allowing}).")
+        a, b = shortened(pairs[0].first), shortened(pairs[0].second)
+        size = abs(pairs[0].verdict.mean_difference)
+        return Conclusion(
+            "open",
+            f"{said}. The strongest is {record.scoring.write_gap(size, signed=False)} "
+            f"between {a} and {b} ({pvalue(pairs[0].adjusted)}; {allowing}).",
         )
     strongest = significant[0]
     best = strongest.better

@@ -81,7 +81,7 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     n_selectors, n = values.shape
     ranks = rank_splits(values)
     means = ranks.mean(axis=1)
-    chi2 = _chi_squared(ranks, means)
+    chi2 = _friedman_chi_squared(ranks, means)
     df = (n_selectors - 1.0, (n_selectors - 1.0) * (n - 1))
     rest = n * (n_selectors - 1) - chi2
     if rest > ROUNDING:
@@ -155,7 +155,7 @@ def _agree_by_chance(ranks: FloatArray) -> float:
     return float(orders) ** (1 - n)
 
 
-def _chi_squared(ranks: FloatArray, means: FloatArray) -> float:
+def _friedman_chi_squared(ranks: FloatArray, means: FloatArray) -> float:
     """Compute Friedman's χ² with the correction for ties; 0 where all are tied."""
     n_selectors, n = ranks.shape
     middle = (n_selectors + 1) / 2

@@ -24,9 +24,9 @@ from veridical._core.types import (
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
 from veridical.comparison.design import read_learners
+from veridical.comparison.known_truth import make_pair, truth
 from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
-from veridical.comparison.sources import make_pair, truth
 
 #: How the sources are made, in words.
 RECIPE = (

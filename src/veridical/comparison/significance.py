@@ -168,8 +168,8 @@ def corrected_resampled_t(
     n = d.shape[-1]
     ratio = mean_size(n_test, n, "n_test") / mean_size(n_train, n, "n_train")
     assumptions = (
-        "The differences are normal, and the correlation between splits is the test "
-        "share of the data (Nadeau & Bengio), an approximation."
+        "The differences are normally distributed, and the correlation of two splits "
+        "is the share of the data that each tests, an approximation (Nadeau & Bengio)."
     )
     return t_test("corrected resampled t", d, 1 / n + ratio, n - 1, alpha, assumptions)
 

@@ -67,7 +67,7 @@ from veridical.kernels.statistics import (
 #: Allowed false discovery rate of the features that differ between classes.
 FALSE_DISCOVERIES = 0.1
 #: Numbers in a dense copy of the data; with more an error is raised.
-LARGEST = 100_000_000
+LARGEST_COPY = 100_000_000
 #: Largest correlation of a drawn feature with the outcome score.
 _LARGEST_SLOPE = 0.995
 
@@ -123,7 +123,7 @@ class SimulatedSource:
         if not strength >= 0:
             raise InputError(f"strength must be 0 or more, got {strength!r}.")
         n, p = data.values.shape
-        if n * p > LARGEST:
+        if n * p > LARGEST_COPY:
             raise InputError(
                 f"A source like data of {n} x {p} values would need too much memory; "
                 "leave out features, those that hardly vary first."
@@ -154,7 +154,7 @@ class SimulatedSource:
             pooled=np.sort(values, axis=0),
             by_class=tuple(by_class),
             mixing=mixing,
-            shrinkage=_shrinkage(mixing),
+            shrinkage=_schaefer_strimmer_shrinkage(mixing),
             keep=keep,
             shared=_correlation_in_groups(mixing, groups),
             copies=copies,
@@ -365,7 +365,7 @@ def _residual_scores(
     values: FloatArray, z: FloatArray, categorical: BoolArray
 ) -> FloatArray:
     """Compute Z without what z explains, scaled to a sum of squares of 1."""
-    Z = _normal_scores(values)
+    Z = _normal_scores_by_mean_rank(values)
     Z = Z - Z.mean(axis=0)
     Z = Z - np.outer(z, z @ Z) / max(float(z @ z), 1e-300)
     Z[:, categorical] = 0.0
@@ -385,7 +385,7 @@ def _slopes(
     ratio, pvalue, size = np.zeros(p), np.ones(p), np.zeros(p)
     numeric = np.flatnonzero(~categorical)
     if numeric.size:
-        Z, outcome = _normal_scores(values[:, numeric]), z
+        Z, outcome = _normal_scores_by_mean_rank(values[:, numeric]), z
         whole = _correlations(Z, z)
         if units is not None:
             both = _means_of_units(np.column_stack([Z, z]), units)
@@ -466,7 +466,7 @@ def _means_of_groups(
     return sums / np.bincount(place)[:, None], cells[:, 1]
 
 
-def _normal_scores(values: FloatArray) -> FloatArray:
+def _normal_scores_by_mean_rank(values: FloatArray) -> FloatArray:
     """Compute normal scores of every feature; ties share one, missing values get 0."""
     known = ~np.isnan(values)
     ranks = rankdata(np.where(known, values, np.inf), axis=0)
@@ -483,14 +483,14 @@ def _scores_within(
     for c in np.unique(codes):
         rows = codes == c
         if rows.sum() > 1:
-            scores = _normal_scores(values[rows])
+            scores = _normal_scores_by_mean_rank(values[rows])
             Z[rows] = scores - scores.mean(axis=0)
     Z[:, categorical] = 0.0
     norm = np.sqrt((Z**2).sum(axis=0))
     return np.asarray(Z / np.where(norm > 0, norm, 1.0))
 
 
-def _shrinkage(Z: FloatArray) -> float:
+def _schaefer_strimmer_shrinkage(Z: FloatArray) -> float:
     """Compute Schäfer and Strimmer's λ of a correlation matrix from n x n products.
 
     References
@@ -521,7 +521,7 @@ def _keep(
     ratio, pvalue = np.ones(values.shape[1]), np.ones(values.shape[1])
     numeric = np.flatnonzero(~categorical)
     if numeric.size:
-        scores, of_units = _normal_scores(values[:, numeric]), codes
+        scores, of_units = _normal_scores_by_mean_rank(values[:, numeric]), codes
         parts = [scores, scores**2]
         if units is not None:
             averaged = [_means_of_groups(part, codes, units) for part in parts]
@@ -536,7 +536,7 @@ def _keep(
         pairs = np.column_stack([units, codes])
         rows = np.unique(pairs, axis=0, return_index=True)[1]
     for j in np.flatnonzero(categorical):
-        ratio[j], pvalue[j] = _chi_squared(values[rows, j], codes[rows])
+        ratio[j], pvalue[j] = _association_with_classes(values[rows, j], codes[rows])
     differs = benjamini_hochberg(pvalue) <= FALSE_DISCOVERIES
     with np.errstate(divide="ignore"):
         return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
@@ -554,7 +554,9 @@ def _f_statistics(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatA
     return np.where(between > 1e-12 * (n_classes - 1), ratio, 0.0)
 
 
-def _chi_squared(feature: FloatArray, codes: IntArray) -> tuple[float, float]:
+def _association_with_classes(
+    feature: FloatArray, codes: IntArray
+) -> tuple[float, float]:
     """Compute χ² over its degrees of freedom, and its p-value."""
     known = ~np.isnan(feature)
     feature, codes = feature[known], codes[known]

@@ -26,6 +26,7 @@ from veridical.kernels.columns import (
     memory_blocks,
     stored_values,
 )
+from veridical.kernels.entropies import uncertainty_with, xlogx_table
 from veridical.kernels.mdl import (
     block_categorical_gains,
     block_gains,
@@ -39,7 +40,6 @@ from veridical.kernels.mutual_information import (
 )
 from veridical.kernels.sorting import sort_rows
 from veridical.kernels.stored import sort_stored, stored_cuts, stored_gains
-from veridical.kernels.tables import uncertainty_with, xlogx_table
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "samples"]
@@ -330,7 +330,7 @@ class NeighborInformation:
                 x[rows], y[rows], w[rows], y[up], w[up], self.n_neighbors, psi
             )
 
-        def of_categories(x: FloatArray, w: IntArray) -> float:
+        def estimate_categories(x: FloatArray, w: IntArray) -> float:
             """Of a categorical feature with a target of numbers."""
             assert by_target is not None
             up = by_target[(w[by_target] > 0) & ~np.isnan(x[by_target])]
@@ -354,7 +354,7 @@ class NeighborInformation:
                         result[s, j] = 0.0
                         continue
                     found = (
-                        of_categories(block[place], w)
+                        estimate_categories(block[place], w)
                         if data.categorical[j]
                         else estimate(x, order, w)
                     )

@@ -8,8 +8,8 @@ precision is nearly always enough; for a radius that depends on the distances of
 samples, quick distances have double precision.
 
 The distances of a tall table do not fit into memory. There each training set computes
-those of a few samples to all, finds their neighbours, and forgets the distances. So it
-does where features are sparse: distances come from the stored values alone.
+those of a few samples to all, finds their neighbours, and keeps no distances. The same
+is done where features are sparse: distances come from the stored values alone.
 """
 
 from __future__ import annotations
@@ -802,7 +802,7 @@ class _SparseRelief(PlainRelief):
         self.plain, self.mixed = np.arange(self.X.shape[1]), np.zeros(0, dtype=np.intp)
         self.X_mixed = np.zeros((self.X.shape[0], 0))
         self.X_rows = self.X.tocsr()
-        self.stored = Stored.of(self.X_rows)
+        self.stored = Stored.from_matrix(self.X_rows)
 
     def _rescale(self, columns: NDArray[np.bool_], power: int) -> None:
         chosen = np.repeat(columns, np.diff(self.X.indptr))

@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from veridical._core.advice import for_users
 from veridical._core.errors import InputError
-from veridical.datasets.headers import MISSING, has_header
+from veridical.datasets.headers import MISSING_WORDS, has_header
 from veridical.datasets.tables import split_target
 
 _SEPARATORS = (",", ";", "\t")
 #: Missing values with a blank on either side, as in "5.1, ?, 1.4".
 _MARKERS = [
-    left + m + right for m in MISSING for left in ("", " ") for right in ("", " ")
+    left + m + right for m in MISSING_WORDS for left in ("", " ") for right in ("", " ")
 ]
 
 #: Characters; a longer field must have a quotation mark that is never closed.
-_LONGEST = 131_072
+_LONGEST_FIELD = 131_072
 
 #: Mean bytes of a line; separators of longer lines are counted line by line.
 _LONG_LINES = 200
@@ -36,7 +36,9 @@ _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*", re.ASCI
 
 #: Before pandas 3.1 its default parser could miss the nearest double by one bit.
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
-_EXACT: dict[str, Any] = {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
+_EXACT_DOUBLES: dict[str, Any] = (
+    {} if _PANDAS >= (3, 1) else {"float_precision": "round_trip"}
+)
 
 
 def read_delimited(
@@ -128,7 +130,7 @@ def _parse(
             keep_default_na=False,
             na_values=_MARKERS,
             low_memory=False,
-            **_EXACT,
+            **_EXACT_DOUBLES,
         )
     except pd.errors.ParserError as error:
         raise InputError(
@@ -158,7 +160,9 @@ def _with_decimal_commas(frame: pd.DataFrame, target: str | None) -> pd.DataFram
             continue
         words = column.dropna().astype(str)
         if words.str.contains(",").any() and words.map(_is_decimal).all():
-            changed[j] = column.map(_as_number, na_action="ignore").astype("float64")
+            changed[j] = column.map(_with_decimal_comma, na_action="ignore").astype(
+                "float64"
+            )
     if not changed:
         return frame
     columns = [changed.get(j, frame.iloc[:, j]) for j in range(frame.shape[1])]
@@ -171,7 +175,7 @@ def _is_decimal(word: str) -> bool:
     return _DECIMAL_COMMA.fullmatch(word) is not None
 
 
-def _as_number(word: str) -> float:
+def _with_decimal_comma(word: str) -> float:
     return float(str(word).replace(",", "."))
 
 
@@ -182,8 +186,8 @@ def _records(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
     line = 1
     for record in reader:
         # The module's own limit is the same, unless some other library has raised it.
-        if len(max(record, key=len, default="")) > _LONGEST:
-            raise csv.Error(f"a field is longer than {_LONGEST} characters")
+        if len(max(record, key=len, default="")) > _LONGEST_FIELD:
+            raise csv.Error(f"a field is longer than {_LONGEST_FIELD} characters")
         if record and not (len(record) == 1 and record[0].isspace()):
             yield line, record
         line = reader.line_num + 1
@@ -268,10 +272,10 @@ def _scan_unquoted(
     rows = np.flatnonzero(widths > 1)
     if not rows.size or (widths[rows] != widths[rows[0]]).any():
         return None
-    if (ends - starts).max() > _LONGEST:  # perhaps a field is, too
+    if (ends - starts).max() > _LONGEST_FIELD:  # perhaps a field is, too
         separators = np.flatnonzero(letters == ord(separator))
         fields = np.sort(np.concatenate([separators, ends]))
-        if np.diff(fields, prepend=-1).max() > _LONGEST:
+        if np.diff(fields, prepend=-1).max() > _LONGEST_FIELD:
             return None
     first = content[starts[rows[0]] : ends[rows[0]]].decode().rstrip("\r")
     return first.split(separator), (rows + 1).tolist()

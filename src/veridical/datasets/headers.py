@@ -20,7 +20,7 @@ from veridical._core.errors import InputError
 from veridical._core.text import listed
 
 #: Cells that are missing values.
-MISSING = ("", "NA", "NaN", "nan", "?")
+MISSING_WORDS = ("", "NA", "NaN", "nan", "?")
 #: Share of numeric columns in which the first value is outside the range of the others;
 #: above it the first row may hold names. A row of data is outside in 2 of n columns.
 _MOST_OUTSIDE = 0.5
@@ -61,7 +61,7 @@ def has_header(
         ...
     veridical.InputError: The first row of x.csv holds numbers ('2019')...
     """
-    cells = ["" if cell.strip() in MISSING else cell.strip() for cell in first]
+    cells = ["" if cell.strip() in MISSING_WORDS else cell.strip() for cell in first]
     numbers = [_as_number(cell) for cell in cells]
     if target is not None and _as_number(target) is None and target in first:
         return True  # only names can be known

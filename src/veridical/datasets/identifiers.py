@@ -24,12 +24,19 @@ _SUBJECTS = frozenset(
     )
 )
 #: The same before a word such as "id"; alone they may be measurements.
-_SHORT = frozenset(("pat", "pt", "p"))
+_SUBJECT_ABBREVIATIONS = frozenset(("pat", "pt", "p"))
 #: What else an identifier may be called, if its values differ.
 _RECORDS = frozenset(("sample", "case", "record", "barcode", "accession", "uuid"))
-_NAMES = _SUBJECTS | _SHORT | _RECORDS | {"id", "ids", "identifier", "row", "index"}
+_IDENTIFIER_NAMES = (
+    _SUBJECTS
+    | _SUBJECT_ABBREVIATIONS
+    | _RECORDS
+    | {"id", "ids", "identifier", "row", "index"}
+)
 #: Words after such a name, as in "patient number".
-_NUMBERS = frozenset(["id", "ids", "no", "nr", "num", "number", "code", "key", "name"])
+_NUMBER_WORDS = frozenset(
+    ["id", "ids", "no", "nr", "num", "number", "code", "key", "name"]
+)
 
 #: Fewer stems than this are rather kinds of samples than subjects.
 _FEWEST_STEMS = 3
@@ -46,7 +53,7 @@ _LAST = re.compile(r"(?:[\s_\-.:/#|(\[]+[A-Za-z0-9]+[)\]]*|(?<=\d)[A-Za-z])$")
 _DATE = re.compile(r"[\s_\-.:/#|(\[]+(?:19|20)\d\d[-_./]?\d\d[-_./]?\d\d[)\]]*$")
 _DIGIT = re.compile(r"\d$")
 # A word for a subject with its number, at any place.
-_NAMED = re.compile(
+_SUBJECT_IN_NAME = re.compile(
     rf"(?<![A-Za-z0-9])(?:{'|'.join(sorted(_SUBJECTS, key=len, reverse=True))}|p|s|sub)"
     r"[\s_\-]?\d+(?![A-Za-z0-9])",
     re.IGNORECASE,
@@ -82,9 +89,9 @@ def find_identifiers(X: pd.DataFrame) -> dict[Any, IdentifierKind]:
         is_text = values.dtype.kind == "O"  # categories too
         words = _words(column)
         named = _noun(words)
-        is_short = words[-1:] == [named] and named in _SHORT
+        is_short = words[-1:] == [named] and named in _SUBJECT_ABBREVIATIONS
         if not is_text and (
-            named not in _NAMES or is_short or not _may_identify(values)
+            named not in _IDENTIFIER_NAMES or is_short or not _may_identify(values)
         ):
             continue
         present = values.dropna()
@@ -133,7 +140,7 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
         found.append(dated)
     if len(endings) <= _SHARE_ENDINGS * len(ids) and _are_subjects(stems):
         found.append(stems)
-    called = ids.str.findall(_NAMED)
+    called = ids.str.findall(_SUBJECT_IN_NAME)
     named = called.str[0] if (called.map(len) == 1).all() else None
     if named is not None and _are_subjects(named):
         found.append(named)
@@ -185,8 +192,10 @@ def _words(column: Any) -> list[str]:
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", str(column))
     found: list[str] = []
     for word in re.findall(r"[A-Za-z]+", spaced.casefold()):
-        ends = [end for end in _NUMBERS if word.removesuffix(end) in _NAMES]
-        whole = word in _NAMES or not ends
+        ends = [
+            end for end in _NUMBER_WORDS if word.removesuffix(end) in _IDENTIFIER_NAMES
+        ]
+        whole = word in _IDENTIFIER_NAMES or not ends
         found += [word] if whole else [word.removesuffix(ends[0]), ends[0]]
     return found
 
@@ -197,14 +206,14 @@ def _noun(words: list[str]) -> str:
     >>> _noun(["patient", "id"]), _noun(["sample", "no"]), _noun(["sample", "size"])
     ('patient', 'sample', 'size')
     """
-    if len(words) > 1 and words[-1] in _NUMBERS and words[-2] in _NAMES:
+    if len(words) > 1 and words[-1] in _NUMBER_WORDS and words[-2] in _IDENTIFIER_NAMES:
         return words[-2]
     return words[-1] if words else ""
 
 
 def _name_subjects(words: list[str]) -> bool:
     noun = _noun(words)
-    return noun in _SUBJECTS or (noun in _SHORT and words[-1] != noun)
+    return noun in _SUBJECTS or (noun in _SUBJECT_ABBREVIATIONS and words[-1] != noun)
 
 
 def _are_records(words: list[str], values: pd.Series[Any]) -> bool:
@@ -215,7 +224,9 @@ def _are_records(words: list[str], values: pd.Series[Any]) -> bool:
     known = _RECORDS | {"id", "ids", "identifier"}
     numbered = values.astype(str).str.contains(r"\d").mean() > 0.5
     return bool(
-        numbered and known.intersection(words) and (known | _NUMBERS).issuperset(words)
+        numbered
+        and known.intersection(words)
+        and (known | _NUMBER_WORDS).issuperset(words)
     )
 
 

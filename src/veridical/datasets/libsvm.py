@@ -17,7 +17,7 @@ from veridical._core.text import show
 from veridical.datasets.limits import memory
 
 #: Labels are read as integers below this; beyond it doubles are not exact.
-_EXACT = 2.0**53
+_LARGEST_EXACT = 2.0**53
 
 _NUMBER = rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _LINE = re.compile(
@@ -76,7 +76,7 @@ def read_libsvm(
             f"{name} has no feature values; a line looks like '1 3:0.5 7:2', the class "
             "and then index:value for each feature."
         )
-    whole = np.all(y == np.round(y)) and np.all(np.abs(y) < _EXACT)
+    whole = np.all(y == np.round(y)) and np.all(np.abs(y) < _LARGEST_EXACT)
     labels = y.astype(np.int64) if whole else y
     table = csr_array(X)
     check_table(table, labels, name)

@@ -14,8 +14,8 @@ from veridical._core.errors import InputError
 from veridical._core.text import did_you_mean
 from veridical.datasets.embedded import EMBEDDED, load_embedded
 from veridical.datasets.fetching import PREFIX, TARGET, cache_folder, check_sum, fetch
+from veridical.datasets.formats import SUFFIXES, names_its_class, read
 from veridical.datasets.npz import read_npz
-from veridical.datasets.reading import SUFFIXES, names_its_class, read
 from veridical.datasets.sources import SOURCES
 
 #: Seed of the samples that are drawn from a source.

@@ -45,7 +45,7 @@ _RULES: dict[int, Callable[[Attributes], NDArray[np.bool_]]] = {
     3: _monk_3,
 }
 _RELEVANT = {1: (0, 1, 4), 2: (0, 1, 2, 3, 4, 5), 3: (1, 3, 4)}
-_NOISE = {1: 0.0, 2: 0.0, 3: 0.05}
+_LABEL_NOISE = {1: 0.0, 2: 0.0, 3: 0.05}
 
 
 def make_monks(
@@ -107,7 +107,7 @@ def make_monks(
     if problem not in _RULES:
         raise InputError(f"problem={problem!r} must be 1, 2 or 3.")
     check_count("n_samples", n_samples)
-    noise = _NOISE[problem] if noise is None else noise
+    noise = _LABEL_NOISE[problem] if noise is None else noise
     if not 0 <= noise <= 1:
         raise InputError(f"noise={noise!r} is a probability; it must lie in [0, 1].")
     rng = as_generator(random_state)

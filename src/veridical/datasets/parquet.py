@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical.datasets.blocks import is_index, need
+from veridical.datasets.block_files import is_index, need
 from veridical.datasets.tables import split_target
 
 

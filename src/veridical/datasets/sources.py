@@ -13,19 +13,19 @@ from veridical._core.arrays import FloatArray
 from veridical._core.seeds import as_generator
 from veridical._core.targets import Kind
 from veridical.datasets.monks import make_monks
-from veridical.datasets.outcomes import (
-    make_friedman,
-    make_linear_regression,
-    make_random_numbers,
-    make_random_survival,
-    make_survival,
-)
 from veridical.datasets.synthetic import (
     draw_from_rates,
     draw_rates,
     make_linear,
     make_nonlinear,
     make_random_labels,
+)
+from veridical.datasets.synthetic_targets import (
+    make_friedman,
+    make_linear_regression,
+    make_random_numbers,
+    make_random_survival,
+    make_survival,
 )
 
 
@@ -80,6 +80,7 @@ class Source:
         return X, y
 
 
+#: Number of features of the binary source, and the α of their rates.
 _N_BINARY, _ALPHA = 2000, 300.0
 
 

@@ -80,7 +80,7 @@ def make_linear(
     >>> X.shape, relevant.tolist()
     ((125, 60), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    w = _weights(n_relevant)
+    w = weigh_relevant(n_relevant)
     spread = np.sqrt(np.sum(w**2) / 12)  # a uniform variable has variance 1/12
     return _make_continuous(
         lambda x: (x - 0.5) @ w,
@@ -146,7 +146,7 @@ def make_nonlinear(
     >>> X.shape, sorted(set(y.tolist()))
     ((1000, 60), [0, 1])
     """
-    w = _weights(n_relevant)
+    w = weigh_relevant(n_relevant)
     spread = np.sqrt(np.sum(w**2) * 4 / 45)  # the variance of (2x - 1)² is 1/5 - 1/9
     median = _MEDIAN_OF_TEN if n_relevant == 10 else _draw_median(n_relevant)
     return _make_continuous(
@@ -306,7 +306,19 @@ def draw_from_rates(
     return (X, y, np.arange(rates.shape[1])) if return_relevant else (X, y)
 
 
-def _weights(n_relevant: int) -> FloatArray:
+def check_sizes(n_samples: int, n_features: int, n_relevant: int) -> None:
+    """Raise if a size is not positive, or more features are relevant than there are."""
+    check_count("n_samples", n_samples)
+    check_count("n_features", n_features)
+    check_count("n_relevant", n_relevant)
+    if n_relevant > n_features:
+        raise InputError(
+            f"n_relevant={n_relevant} is more than n_features={n_features}."
+        )
+
+
+def weigh_relevant(n_relevant: int) -> FloatArray:
+    """Return the weight of each relevant feature in g."""
     check_count("n_relevant", n_relevant)
     return (np.arange(1, n_relevant + 1) / n_relevant) ** 1.5
 
@@ -321,12 +333,7 @@ def _make_continuous(
     return_relevant: bool,
 ) -> tuple[Any, ...]:
     n_samples, n_features, n_relevant = sizes
-    check_count("n_samples", n_samples)
-    check_count("n_features", n_features)
-    if n_relevant > n_features:
-        raise InputError(
-            f"n_relevant={n_relevant} is more than n_features={n_features}."
-        )
+    check_sizes(n_samples, n_features, n_relevant)
     share, spread = noise
     if not (np.isfinite(share) and share >= 0):
         raise InputError(f"noise={share!r} must be a finite number, 0 or more.")
@@ -342,6 +349,6 @@ def _draw_median(n_relevant: int) -> float:
     """Compute the median of the nonlinear g over a million draws."""
     rng = as_generator(0)
     g = np.zeros(1_000_000)
-    for weight in _weights(n_relevant):
+    for weight in weigh_relevant(n_relevant):
         g += weight * (2 * rng.random(g.size) - 1) ** 2
     return float(np.median(g))

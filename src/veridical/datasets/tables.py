@@ -72,21 +72,24 @@ def split_target(
             f"{name} has no column except the target {target!r}; there is nothing to "
             "learn from."
         )
-    y = _as_labels(frame[target], f"column {target!r} of {name}", where)
+    y = as_labels(frame[target], f"column {target!r} of {name}", where)
     X = set_types(frame.drop(columns=target), name, where)
     check_outcome(y, len(X), name)
-    _refuse_empty(X, name)
+    _refuse_columns_without_values(X, name)
     return X, y
 
 
-def _refuse_empty(X: pd.DataFrame, name: str) -> None:
+def _refuse_columns_without_values(X: pd.DataFrame, name: str) -> None:
     """Raise for columns without any value; the table is encoded later, once."""
     # Only a column that is missing in the first row can be missing in all.
     first = X.columns[X.iloc[0].isna().to_numpy()]
     refuse_empty([c for c in first if X[c].isna().all()], name)
 
 
-def _as_labels(column: pd.Series[Any], label: str, where: RowPlace) -> NDArray[Any]:
+def as_labels(
+    column: pd.Series[Any], label: str, where: RowPlace | None = None
+) -> NDArray[Any]:
+    """Return a column as labels; raise if some are missing."""
     refuse_missing_labels(column, label, where)
     values = column.to_numpy()
     return np.array(values.tolist()) if values.dtype == object else values

@@ -127,7 +127,7 @@ def conclude(record: Discoveries) -> Conclusion:
 
 
 def say_evidence(record: Discoveries, feature: int) -> str:
-    """Say in words what speaks for a feature."""
+    """Write the evidence for a feature: its p-value, and how often it is selected."""
     parts = []
     if np.isfinite(record.pvalue[feature]):
         parts.append(pvalue(float(record.pvalue[feature])))

@@ -38,7 +38,7 @@ from veridical.discovery.knockoffs import (
     from_scores,
     make_sampler,
     mean_scores,
-    normal_scores,
+    normal_scores_without_ties,
 )
 from veridical.discovery.multiplicity import knockoff_evalues, knockoff_threshold
 
@@ -142,13 +142,13 @@ def draw_knockoffs(
     p = X.shape[1]
     totals = np.zeros((3, p))
     rng = as_generator(stream(seed, Purpose.DISCOVERY, _KNOCKOFFS))
-    Z = normal_scores(X, rng)
+    Z = normal_scores_without_ties(X, rng)
     sampler = make_sampler(Z, construction)
     tied = bool((np.sort(X, axis=0)[1:] == np.sort(X, axis=0)[:-1]).any())
     for draw in range(n_draws):
         rng = as_generator(stream(seed, Purpose.DISCOVERY, _KNOCKOFFS, draw + 1))
         if tied:  # equal values share their ranks anew
-            Z = normal_scores(X, rng)
+            Z = normal_scores_without_ties(X, rng)
         W = _differences(X, Z, sampler.draw(Z, rng), importance, rng)
         threshold = knockoff_threshold(W, fdr)
         totals += W, knockoff_evalues(W, fdr), threshold <= W

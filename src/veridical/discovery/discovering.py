@@ -31,7 +31,6 @@ from veridical._core.types import (
 )
 from veridical._core.validation import check_count
 from veridical.discovery import multiplicity
-from veridical.discovery.association import Tick, fixed_pvalues, sequential_pvalues
 from veridical.discovery.bounds import Assumption, least_threshold, most_selected
 from veridical.discovery.conclusions import HYPOTHESES
 from veridical.discovery.conditional import (
@@ -44,6 +43,11 @@ from veridical.discovery.conditional import (
 )
 from veridical.discovery.knockoffs import Construction
 from veridical.discovery.likeness import Look, find_rate, look_at
+from veridical.discovery.permutation_pvalues import (
+    Tick,
+    fixed_pvalues,
+    sequential_pvalues,
+)
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.discovery.records import (
     Claim,

@@ -1,4 +1,4 @@
-"""Gaussian knockoffs: copies of the features that know nothing of the outcome.
+"""Gaussian knockoffs: copies of the features that do not depend on the outcome.
 
 A knockoff X̃ has the same means and covariances as X, and ``cov(X_j, X̃_j) = Σ_jj −
 s_j``; exchanging a feature with its knockoff leaves all second moments as they are.
@@ -64,7 +64,7 @@ def mean_scores(X: FloatArray) -> FloatArray:
     >>> mean_scores(np.array([[0.0], [1.0], [1.0], [0.0]])).ravel()
     array([-1.,  1.,  1., -1.])
     """
-    Z = normal_scores(X, as_generator(0))
+    Z = normal_scores_without_ties(X, as_generator(0))
     for j in np.flatnonzero(_has_ties(X)):
         place = np.unique(X[:, j], return_inverse=True)[1].reshape(-1)
         mean = np.bincount(place, weights=Z[:, j]) / np.bincount(place)
@@ -73,7 +73,7 @@ def mean_scores(X: FloatArray) -> FloatArray:
     return Z
 
 
-def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
+def normal_scores_without_ties(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Turn features into normal scores by their ranks; equal values at random.
 
     Parameters
@@ -92,7 +92,8 @@ def normal_scores(X: FloatArray, rng: np.random.Generator) -> FloatArray:
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> normal_scores(np.array([[5.0], [1e9], [-3.0]]), rng).ravel().round(3)
+    >>> X = np.array([[5.0], [1e9], [-3.0]])
+    >>> normal_scores_without_ties(X, rng).ravel().round(3)
     array([ 0.   ,  1.225, -1.225])
     """
     n = len(X)
@@ -113,7 +114,7 @@ def _has_ties(X: FloatArray) -> FloatArray:
     return (ranked[1:] == ranked[:-1]).any(axis=0)
 
 
-def shrinkage(Z: FloatArray) -> float:
+def ledoit_wolf_weight(Z: FloatArray) -> float:
     """Compute Ledoit and Wolf's shrinkage of the correlations of standardised features.
 
     Only products of samples are needed, so that p may be large.
@@ -126,7 +127,7 @@ def shrinkage(Z: FloatArray) -> float:
     Examples
     --------
     >>> Z = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    >>> shrinkage(Z)
+    >>> ledoit_wolf_weight(Z)
     0.0001
     """
     n, p = Z.shape
@@ -206,7 +207,7 @@ def make_sampler(
             "or 'entropy'."
         )
     n, p = Z.shape
-    rho = 0.0 if covariance is not None else shrinkage(Z)
+    rho = 0.0 if covariance is not None else ledoit_wolf_weight(Z)
     dense = construction == "entropy" or (construction == "auto" and p <= MOST_DENSE)
     if covariance is not None or dense:
         Sigma = covariance
@@ -340,6 +341,6 @@ def gaussian_knockoffs(
     """
     rng = as_generator(random_state)
     X = np.asarray(X, dtype=np.float64)
-    Z = normal_scores(X, rng)
+    Z = normal_scores_without_ties(X, rng)
     sampler = make_sampler(Z, construction, covariance)
     return from_scores(sampler.draw(Z, rng), X)

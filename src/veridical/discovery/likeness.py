@@ -196,14 +196,14 @@ def _is_correlated(table: Table, values: FloatArray) -> bool:
     n, p = table.n_samples, table.n_features
     if p < 2:
         return False
-    own = _standardised(values)
+    own = _standardise(values)
     largest = np.zeros(own.shape[1])
     step = max(1, p // _most_at_once(table, _MOST_FEATURES))
     width = _most_at_once(table, 2000)
     for lo in range(0, p, width):
         part = np.arange(lo, min(lo + width, p))
         others = table.take(np.arange(n), part)
-        size = np.abs(own.T @ _standardised(others)) / n
+        size = np.abs(own.T @ _standardise(others)) / n
         for i, j in enumerate(range(0, p, step)):
             if lo <= j < lo + part.size:
                 size[i, j - lo] = 0.0
@@ -212,7 +212,7 @@ def _is_correlated(table: Table, values: FloatArray) -> bool:
     return bool(np.median(largest) > max(_CORRELATED, _BEYOND_CHANCE * chance))
 
 
-def _standardised(values: FloatArray) -> FloatArray:
+def _standardise(values: FloatArray) -> FloatArray:
     values = np.where(np.isnan(values), np.nanmean(values, axis=0), values)
     values = values - values.mean(axis=0)
     deviation = values.std(axis=0)
@@ -221,7 +221,7 @@ def _standardised(values: FloatArray) -> FloatArray:
 
 def _kurtosis(values: FloatArray) -> float:
     """Return the median excess kurtosis."""
-    return float(np.median((_standardised(values) ** 4).mean(axis=0)) - 3.0)
+    return float(np.median((_standardise(values) ** 4).mean(axis=0)) - 3.0)
 
 
 # -- the table of measured rates -------------------------------------------------------

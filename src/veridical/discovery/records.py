@@ -181,15 +181,15 @@ class Discoveries(Record):
         return np.lexsort((-size, -often, first, self.qvalue))
 
     def evidence(self, feature: int) -> str:
-        """Say in words what speaks for a feature.
+        """Write the evidence for a feature.
 
         Parameters
         ----------
         feature : int
             Index of the feature.
         """
-        room = import_module("veridical.discovery.conclusions")
-        said: str = room.say_evidence(self, feature)
+        conclusions = import_module("veridical.discovery.conclusions")
+        said: str = conclusions.say_evidence(self, feature)
         return said
 
     def __repr__(self) -> str:

@@ -25,7 +25,7 @@ from veridical.learning.registry import ESTIMATOR_NAMES, estimator_name
 from veridical.preparation.blocks import read_with_blocks
 from veridical.selection import SELECTORS
 
-_NAMES = {
+_NAMES_IN_WORDS = {
     **SCORERS,
     **{key: one.__name__ for key, one in SELECTORS.items()},
     **ESTIMATOR_NAMES,
@@ -67,11 +67,7 @@ def read_selector(given: Any, what: str = "selector") -> Any:
     """
     if isinstance(given, str):
         return make_selector(given)
-    if isinstance(given, type):
-        raise InputError(
-            f"{what.capitalize()} is the class {given.__name__}; pass an instance, "
-            f"{given.__name__}(...)."
-        )
+    _refuse_class(given, what.capitalize())
     # Of a pipeline, the last step selects.
     step = selecting_step(given)
     if not hasattr(step, "rank_many") and not (
@@ -95,11 +91,7 @@ def read_estimator(given: Any) -> Any:
     """
     if isinstance(given, str):
         return make_estimator(given)
-    if isinstance(given, type):
-        raise InputError(
-            f"estimator is the class {given.__name__}; pass an instance, "
-            f"{given.__name__}(...)."
-        )
+    _refuse_class(given, "estimator")
     if not (hasattr(given, "get_params") and hasattr(given, "fit")):
         raise InputError(
             f"estimator={given!r} is not a scikit-learn estimator: it has no fit, or "
@@ -112,6 +104,15 @@ def read_estimator(given: Any) -> Any:
             "estimator; pass one, or a pipeline that ends in one."
         )
     return given
+
+
+def _refuse_class(given: Any, what: str) -> None:
+    """Raise if a class was passed where an instance is needed."""
+    if isinstance(given, type):
+        raise InputError(
+            f"{what} is the class {given.__name__}; pass an instance, "
+            f"{given.__name__}(...)."
+        )
 
 
 def read_problem(
@@ -229,7 +230,7 @@ def name_of(given: Any) -> str:
     'ReliefF, then GaussianNB'
     """
     if isinstance(given, str):
-        return _NAMES.get(given, given)
+        return _NAMES_IN_WORDS.get(given, given)
     shown_as = getattr(given, "shown_as", None)
     if shown_as is not None:  # preparation that is described elsewhere
         return name_of(shown_as)

@@ -40,7 +40,7 @@ from veridical.kernels.statistics import wilson_bounds
 #: Numbers in the weights handled at a time; more draws make a new batch.
 _WEIGHTS_AT_A_TIME = 1 << 22
 #: Relative difference of two scores; below it they are equal up to rounding.
-_SAME = 1e-12
+_EQUAL_WITHIN = 1e-12
 
 
 class RowScores(Protocol):
@@ -284,7 +284,7 @@ class PartScores:
         """Number of candidates."""
         return 1
 
-    def of_parts(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
+    def score_parts(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
         """Compute the score of every part, (n_parts, n_draws, n_candidates)."""
         return np.stack(
             [
@@ -295,7 +295,7 @@ class PartScores:
 
     def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
         """Average the parts that have a score; NaN where none has."""
-        found = self.of_parts(weights, candidates)
+        found = self.score_parts(weights, candidates)
         there = ~np.isnan(found)
         with np.errstate(invalid="ignore"):
             return np.asarray(np.where(there, found, 0.0).sum(0) / there.sum(0))
@@ -353,7 +353,7 @@ class Resampled:
         noise = self.drawn - self.naive
         gaps = self.naive[self.best] - self.naive
         largest = noise.max(axis=1, keepdims=True) - noise
-        slack = _SAME * max(1.0, float(np.abs(self.naive).max()))
+        slack = _EQUAL_WITHIN * max(1.0, float(np.abs(self.naive).max()))
         beyond = np.count_nonzero(largest >= gaps - slack, axis=0)
         return np.asarray((1 + beyond) / (1 + len(self.drawn)))
 
@@ -466,7 +466,7 @@ class CorrectedInterval:
         other = replace(self, standard_error=standard_error, at=at)
         return other if other._relative_error() > self._relative_error() else self
 
-    def of_folds(
+    def for_scores_of_folds(
         self, value: float, scores: FloatArray, test_share: float
     ) -> CorrectedInterval:
         """Return the interval of the mean of the scores of folds.
@@ -554,7 +554,7 @@ def first_best(scores: FloatArray) -> IntArray:
     known = np.where(np.isnan(scores), -np.inf, scores)
     most = known.max(axis=1, keepdims=True)
     with np.errstate(invalid="ignore"):
-        slack = _SAME * np.maximum(1.0, np.abs(most))
+        slack = _EQUAL_WITHIN * np.maximum(1.0, np.abs(most))
         return np.argmax(known >= most - slack, axis=1)
 
 
@@ -650,10 +650,10 @@ def find_hopeless(
 
     This is the dropping of BBCD: after each fold, on the samples tested so far. The
     published rule drops a candidate that is worse than the best one in 99 % of the
-    draws. Of many candidates the best one on few samples is lucky, though, and over all
-    folds that rule often drops the candidate that is truly the best. Here its chance of
-    being dropped is at most `error`: the p-value is that of `Resampled.pvalues`, which
-    accounts for looking for the best of many.
+    draws. On few samples, though, the best of many candidates is best by chance, and
+    over all folds that rule often drops the candidate that is truly the best. Here its
+    chance of being dropped is at most `error`: the p-value is that of
+    `Resampled.pvalues`, which accounts for looking for the best of many.
 
     Parameters
     ----------

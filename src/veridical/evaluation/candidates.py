@@ -102,13 +102,18 @@ class Candidates:
         return sorted(found, key=lambda one: (self._order(one), one.procedure))
 
     def _order(self, place: Place) -> float:
+        # More features than any table has where the selector decides on their number.
+        return self._size(place, np.inf, 1e18)
+
+    def _size(self, place: Place, all_features: float, kept: float) -> float:
+        """Return the number of features, given that of all and of those kept."""
         selector, estimator = self.owners[place.procedure]
         if estimator is None:
-            return 0.0
+            return 0
         if selector is None:
-            return np.inf
+            return all_features
         sizes = self.procedures[place.procedure].sizes
-        return float(sizes[place.size]) if sizes else 1e18
+        return sizes[place.size] if sizes else kept
 
     def name(self, place: Place) -> tuple[str, str]:
         """Return the names of selector and estimator of a candidate."""
@@ -120,13 +125,7 @@ class Candidates:
 
     def n_features(self, place: Place, table: Table, n_kept: int | None) -> int:
         """Return the number of features of a candidate."""
-        selector, estimator = self.owners[place.procedure]
-        if estimator is None:
-            return 0
-        if selector is None:
-            return table.n_features
-        sizes = self.procedures[place.procedure].sizes
-        return sizes[place.size] if sizes else int(n_kept or 0)
+        return int(self._size(place, table.n_features, n_kept or 0))
 
     def groups(self) -> list[list[int]]:
         """Return the procedures that are evaluated together: those of a selector.

@@ -24,7 +24,7 @@ from veridical.evaluation.choices import Choice
 if TYPE_CHECKING:
     import pandas as pd
 
-Evidence = Callable[[Choice], str]
+WriteEvidence = Callable[[Choice], str]
 
 
 def _data(record: Choice) -> str:
@@ -149,7 +149,7 @@ def _output(record: Choice) -> str:
     )
 
 
-_Item = tuple[str, str, str, Evidence | None]
+_Item = tuple[str, str, str, WriteEvidence | None]
 
 #: Items of TRIPOD+AI: number, section, topic, and what the record knows.
 _TRIPOD: tuple[_Item, ...] = (

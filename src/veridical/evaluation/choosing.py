@@ -26,7 +26,7 @@ from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressFunction, ProgressLike
 from veridical._core.records import Interval
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import Outputs, Score, observed_of, read_scoring
+from veridical._core.scoring import Outputs, Score, read_scoring
 from veridical._core.seeds import Purpose, as_generator, root_seed, stream
 from veridical._core.splits import Split, describe_splits, split_table
 from veridical._core.table import Table
@@ -382,7 +382,7 @@ class Search:
         )
         remarks += notes.on_method(method)
         remarks += notes.on_two_numbers(table)
-        pooling = Pooling.of_splits(splits, table.n_samples)
+        pooling = Pooling.from_splits(splits, table.n_samples)
         candidates = read_candidates(
             self.selectors,
             self.sizes,
@@ -441,7 +441,7 @@ class Search:
 # -- the predictions of all candidates -------------------------------------------------
 
 
-class _Stopped(Exception):
+class _SearchStopped(Exception):
     """The search was stopped while a selector was evaluated."""
 
 
@@ -473,9 +473,9 @@ class _Work:
         for group in together:
             try:
                 if self.stop.is_set() and self._has_selection():
-                    raise _Stopped
+                    raise _SearchStopped
                 self._evaluate(group, store)
-            except _Stopped:
+            except _SearchStopped:
                 self.stopped_before += len(self.candidates.places(group))
         if self.stop.is_set() and not self._has_selection():
             raise KeyboardInterrupt
@@ -496,7 +496,7 @@ class _Work:
         def tell(done: int, total: int) -> None:
             progress(done, total)
             if self.stop.is_set() and self._has_selection():
-                raise _Stopped
+                raise _SearchStopped
 
         return tell
 
@@ -643,17 +643,7 @@ class _Work:
         rankings: list[Any] = [None] * len(self.splits)
         if p in orders:
             rankings = list(orders[p])
-        return Evaluation(
-            [o.codes for o in outputs],
-            [
-                observed_of(self.table.target, split.test, split.train)
-                for split in self.splits
-            ],
-            rankings,
-            outputs=outputs if one.responses else [],
-            classes=self.table.classes,
-            estimator=one.estimator,
-        )
+        return Evaluation.from_outputs(self.table, self.splits, one, outputs, rankings)
 
     def _drop(
         self,
@@ -672,7 +662,7 @@ class _Work:
             return
         if len(rows) < _LEAST_TESTED:
             return
-        pooling = Pooling.of_parts(tested, self.table.n_samples)
+        pooling = Pooling.from_parts(tested, self.table.n_samples)
         places = [Place(p, k) for p, some in alive.items() for k in some]
         found = {p: self._joined(p, parts[p], orders) for p, some in alive.items()}
         scores = self.row_scores(self.scores[0], places, pooling, found)
@@ -889,8 +879,8 @@ class _Answer:
             everything = np.ones((1, len(units)))
             value = float(outside.score(everything, [0])[0, 0])
             if isinstance(outside, PartScores):
-                folds = outside.of_parts(everything, [0]).ravel()
-                own = own.of_folds(value, folds, self._test_share())
+                folds = outside.score_parts(everything, [0]).ravel()
+                own = own.for_scores_of_folds(value, folds, self._test_share())
             else:
                 rng = as_generator(stream(self.root, Purpose.CHOICE, 3))
                 drawn_outside = outside.score(
@@ -939,7 +929,7 @@ class _Answer:
     def _nearest_designs(
         self, score: Score, n_candidates: int
     ) -> Sequence[MeasuredChoice]:
-        """Look up what was measured near this design, by about ten folds."""
+        """Look up what was measured in designs like this one, by about ten folds."""
         work = self.work
         outer = work.splits[: len(work.pooling.parts)]
         folds = _repeats(outer, work.pooling) or [[]]
@@ -1017,7 +1007,7 @@ class _Answer:
             parts = [
                 SplitPart(s, split.test) for s, split in enumerate(work.splits[:n_done])
             ]
-            pooling = Pooling.of_parts(parts, work.table.n_samples)
+            pooling = Pooling.from_parts(parts, work.table.n_samples)
             rows = work.row_scores(score, [place], pooling)
             value = float(rows.score(np.ones((1, len(pooling.rows))), [0])[0, 0])
             selector, estimator = work.candidates.name(place)
@@ -1125,7 +1115,7 @@ class _Answer:
         assert self.nested is not None
         work, winners = self.work, []
         for inner in self.nested.inner:
-            pooling = Pooling.of_parts(inner, work.table.n_samples)
+            pooling = Pooling.from_parts(inner, work.table.n_samples)
             rows = work.row_scores(score, places, pooling)
             inside = rows.score(np.ones((1, len(pooling.rows))), range(len(places)))
             winners.append(places[int(first_best(inside)[0])])

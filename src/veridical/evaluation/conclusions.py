@@ -44,8 +44,8 @@ INTERVALS = {
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 #: What stands in place of a rate where no measured design is near.
-NOT_NEAR = "not measured near this design"
-_MAJORITY = "always predicting the most frequent class"
+NOT_NEAR = "not measured in designs like this one"
+ALWAYS_MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
 
@@ -107,19 +107,19 @@ def conclude_estimates(record: Estimates) -> Conclusion:
     share = record.data.majority_share
     above = [low > share for low, _ in lead.intervals.values()]
     if all(above):
-        better = f"it is better than {_MAJORITY} ({percent(share)})"
+        better = f"it is better than {ALWAYS_MAJORITY} ({percent(share)})"
         if doubt := _doubt_of(lead):
             return claim_with_care(claim, doubt, better)
         return Conclusion("yes", f"{claim}.")
     if above[0]:
         return Conclusion(
             "care",
-            f"{claim}, but whether that is better than {_MAJORITY} "
+            f"{claim}, but whether that is better than {ALWAYS_MAJORITY} "
             f"({percent(share)}) depends on which interval you believe.",
         )
     return Conclusion(
         "open",
-        f"{claim}, which is not shown to be better than {_MAJORITY} "
+        f"{claim}, which is not shown to be better than {ALWAYS_MAJORITY} "
         f"({percent(share)}).",
     )
 
@@ -158,7 +158,7 @@ def doubt_interval(measured: Coverage | None) -> str:
         return ""
     if measured is None:
         return "how often such intervals cover the truth is not known"
-    return "such intervals cover too seldom near this design"
+    return "such intervals miss the truth too often in designs like this one"
 
 
 def claim_with_care(claim: str, doubt: str, what: str) -> Conclusion:
@@ -214,7 +214,7 @@ def write_coverage(measured: Coverage | None) -> str:
     >>> write_coverage(Coverage(0.972, 0.986, "10 folds"))
     '97.2 to 98.6 %'
     >>> write_coverage(None)
-    'not measured near this design'
+    'not measured in designs like this one'
     """
     if measured is None:
         return NOT_NEAR
@@ -226,8 +226,8 @@ def say_coverage(measured: Coverage | None) -> str:
     """Say how often such intervals have covered the truth, and where."""
     if measured is None:
         return (
-            "How often such intervals cover the truth has not been measured near this "
-            "design."
+            "How often such intervals cover the truth has not been measured in "
+            "designs like this one."
         )
     return (
         f"Such 95 % intervals covered the truth in {write_coverage(measured)} of data "
@@ -274,7 +274,7 @@ def conclude_selection(record: Selection) -> Conclusion:
     rest = f"the {scoring.write(share)} of {GUESSING}"
     if scoring.is_accuracy:
         reached = f"classifies {percent(found.value)} of new samples correctly"
-        rest = f"the {percent(share)} of {_MAJORITY}"
+        rest = f"the {percent(share)} of {ALWAYS_MAJORITY}"
     start = (
         f"With {n_features} by {shortened(name_of(record.selector))}, "
         f"{shortened(name_of(record.estimator))} {reached}{bounds}"
@@ -379,7 +379,7 @@ def conclude_choice(record: Choice) -> Conclusion:
     nearest = low if scoring.greater_is_better else high
     if winner.n_features and scoring.is_better(nearest, chance):
         return Conclusion("yes", f"{claim}.")
-    what = _MAJORITY if scoring.is_accuracy else GUESSING
+    what = ALWAYS_MAJORITY if scoring.is_accuracy else GUESSING
     return Conclusion(
         "open",
         f"{claim}. That is not shown to be better than {what} "

@@ -25,7 +25,7 @@ from veridical.evaluation import notes
 from veridical.evaluation.conclusions import predicts_its_error
 from veridical.evaluation.engine import Procedure, evaluate_table
 from veridical.evaluation.naming import read_cv
-from veridical.evaluation.probabilities import LEAST, calibration_table
+from veridical.evaluation.probabilities import LEAST_LOG_PROBABILITY, calibration_table
 from veridical.evaluation.records import (
     CalibrationTable,
     Correction,
@@ -215,7 +215,7 @@ def _losses(logs: FloatArray, truth: NDArray[np.bool_]) -> tuple[FloatArray, ...
     """Compute log loss and squared error of every sample."""
     own = np.where(truth, logs[:, 1], logs[:, 0])
     other = np.where(truth, logs[:, 0], logs[:, 1])
-    return -np.maximum(own, LEAST), np.exp(other) ** 2
+    return -np.maximum(own, LEAST_LOG_PROBABILITY), np.exp(other) ** 2
 
 
 def _difference(

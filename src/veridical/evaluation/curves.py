@@ -43,7 +43,7 @@ _REACHED = np.array(PLACES) - 1e-12
 #: Classes; with more there is no confusion matrix.
 MOST_CLASSES = 12
 #: Probabilities are cut to this distance from 0 and 1 before the logit.
-_LEAST = 1e-6
+_LEAST_PROBABILITY = 1e-6
 
 
 def curves_of(
@@ -179,7 +179,7 @@ def _bins(
     counted = []
     for i, one in enumerate(bins):
         part = [place == i for place in places]
-        n_units, n_effective = Spread.of_part(table, splits, part, truth)
+        n_units, n_effective = Spread.from_part(table, splits, part, truth)
         counted.append(replace(one, n_units=n_units, n_effective=n_effective))
     return tuple(counted)
 
@@ -213,7 +213,7 @@ def calibrate_logits(
     >>> [round(one, 3) + 0.0 for one in calibrate_logits(truth, p)]
     [1.0, 0.0]
     """
-    z = logit(np.clip(proba, _LEAST, 1 - _LEAST))
+    z = logit(np.clip(proba, _LEAST_PROBABILITY, 1 - _LEAST_PROBABILITY))
     w = np.ones(len(z)) if weights is None else weights
     _, slope = _fit_logits(z, truth, w)
     intercept, _ = _fit_logits(z, truth, w, slope=1.0)

@@ -182,6 +182,25 @@ class Evaluation:
     estimator: Any = None
     weights: list[FloatArray] | None = None
 
+    @classmethod
+    def from_outputs(
+        cls,
+        table: Table,
+        splits: Sequence[Split],
+        procedure: Procedure,
+        outputs: list[Outputs],
+        rankings: list[Ranked | None],
+    ) -> Evaluation:
+        """Put predictions of a procedure together that were kept, without weights."""
+        return cls(
+            [one.codes for one in outputs],
+            [observed_of(table.target, split.test, split.train) for split in splits],
+            rankings,
+            outputs=outputs if procedure.responses else [],
+            classes=table.classes,
+            estimator=procedure.estimator,
+        )
+
     @cached_property
     def hits(self) -> list[NDArray[np.bool_]]:
         """By split: which predictions are right, (n_sizes, n_test)."""
@@ -243,7 +262,7 @@ class Evaluation:
             weights: Sequence[Any] = self.weights or [None] * len(self.targets)
             parts = list(zip(self.targets, self.all_outputs, weights, strict=True))
             by_split = [
-                score.of_sizes(target, one, self.classes, response, w)
+                score.score_sizes(target, one, self.classes, response, w)
                 for target, one, w in parts
             ]
             found = [one[k] for k in range(n_sizes) for one in by_split]
@@ -262,7 +281,7 @@ class Evaluation:
     def _pooled(self, score: Score, k: int) -> float:
         assert self.classes is not None
         pooled = join_outputs([one.at(k) for one in self.all_outputs])
-        return score.of_outputs(
+        return score.score_outputs(
             pool_targets(self.targets),
             pooled,
             self.classes,

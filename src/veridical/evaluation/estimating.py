@@ -501,7 +501,7 @@ def _from_scores(
     n_train, n_units_tested = count_units(splits, groups)
     spread = None
     if table is not None and (groups is not None or table.weights is not None):
-        spread = Spread.of_hits(table, splits, hits if is_accuracy else None)
+        spread = Spread.from_hits(table, splits, hits if is_accuracy else None)
     assumes = _assumes(
         method, splits, splits[0].n_rows, is_accuracy, scores, n_units_tested, spread
     )

@@ -17,7 +17,7 @@ from veridical.kernels.statistics import clopper_pearson_bounds, wilson_bounds
 Bounds = tuple[float, float]
 
 #: Relative difference of scores; below it they are equal up to rounding.
-_SAME = 1e-12
+_EQUAL_WITHIN = 1e-12
 
 #: What an interval assumes.
 ASSUMES = {
@@ -25,15 +25,15 @@ ASSUMES = {
     "classifier built on the training part",
     "stable": "the estimator is stable: leaving the test samples out of the training "
     "data does not change its predictions. An unstable estimator makes it too narrow",
-    "corrected-t": "scores of splits are normal, and two of them correlate by the "
-    "share of samples that is tested (Nadeau and Bengio)",
+    "corrected-t": "scores of splits are normally distributed, and the correlation of "
+    "two of them is the share of samples that each split tests (Nadeau and Bengio)",
     "cluster-wilson": "groups (with weights: samples) are independent draws, and the "
     "estimator is stable. It is Wilson's interval for the effective number of samples, "
     "which the spread between groups gives (Korn and Graubard; Dean and Pagano)",
     "exact": "test samples of the class are independent draws, and the estimator is "
     "stable. The scores of the splits do not vary, so nothing is known of their spread",
-    "nested": "nothing of the estimator; the variance is itself estimated by nested "
-    "cross-validation (Bates, Hastie and Tibshirani), for samples that are not tiny",
+    "nested": "nothing about the estimator; the variance is itself estimated by nested "
+    "cross-validation (Bates, Hastie and Tibshirani), which needs enough samples",
 }
 
 
@@ -184,7 +184,7 @@ def vary(scores: NDArray[Any]) -> bool:
     """Return whether there are two scores or more, not all equal up to rounding."""
     if len(scores) < 2:
         return False
-    return bool(np.ptp(scores) > _SAME * max(1.0, float(np.abs(scores).max())))
+    return bool(np.ptp(scores) > _EQUAL_WITHIN * max(1.0, float(np.abs(scores).max())))
 
 
 def say_equal(scores: NDArray[Any]) -> str:

@@ -267,9 +267,9 @@ def on_equal_scores(
     if scoring.positive is not None and scoring.percent:
         return []  # a share of samples, which has an exact interval
     score = SCORES.get(scoring.name)
-    of_classes = score is None or score.kind in (None, "classes")
+    is_for_classes = score is None or score.kind in (None, "classes")
     cure = "use more samples, or fewer folds"
-    if of_classes:
+    if is_for_classes:
         cure = "use accuracy, whose interval needs no spread"
     return [
         f"{say_equal(known).capitalize()}: scores that do not vary say nothing about "

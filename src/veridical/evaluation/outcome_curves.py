@@ -23,6 +23,7 @@ from veridical._core.records import Curve, Interval
 from veridical._core.splits import Split
 from veridical._core.survival_scores import Observed, kaplan_meier
 from veridical._core.table import Table
+from veridical.kernels.statistics import NORMAL_95
 
 if TYPE_CHECKING:
     from veridical.evaluation.engine import Evaluation
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 #: Tenths of the samples by prediction, quarters by probability, times after 0.
 _N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
 #: Samples; with fewer in a bin there are fewer bins.
-_FEWEST = 5
-#: Standard errors on either side of a value, for a 95 % interval.
-_NORMAL = 1.96
+_FEWEST_IN_BIN = 5
 
 
 class OutcomeCurves(NamedTuple):
@@ -99,7 +98,7 @@ def outcome_curves(
 def _observed_and_predicted(
     observed: FloatArray, predicted: FloatArray, groups: IntArray | None
 ) -> tuple[OutcomeCurves, ...]:
-    n_bins = min(_N_BINS, len(observed) // _FEWEST)
+    n_bins = min(_N_BINS, len(observed) // _FEWEST_IN_BIN)
     if n_bins < 2:
         return ()
     order = np.argsort(predicted, kind="stable")
@@ -144,7 +143,7 @@ def _mean(
         off = np.bincount(numbers, weights=off).astype(np.float64)
     if off.size < 2:
         return Interval(center, *everything)
-    half = _NORMAL * math.sqrt(off.size / (off.size - 1) * float(off @ off))
+    half = NORMAL_95 * math.sqrt(off.size / (off.size - 1) * float(off @ off))
     half /= len(values)
     return Interval(center, center - half, center + half)
 
@@ -155,7 +154,7 @@ def _risk_groups(
     high = np.concatenate([risk > np.median(risk) for risk in risks])
     labels = np.concatenate([one.test.labels for one in targets])
     time, event = labels["time"], labels["event"]
-    if min(event[high].sum(), event[~high].sum()) < _FEWEST:
+    if min(event[high].sum(), event[~high].sum()) < _FEWEST_IN_BIN:
         return ()
     times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)
     curves = tuple(
@@ -194,7 +193,7 @@ def survival_at_time(time: FloatArray, event: BoolArray, at: float) -> Interval:
     if not 0 < share < 1 or not math.isfinite(variance):
         return Interval(100 * share, 100 * share, 100 * share)
     log = math.log(share)
-    width = _NORMAL * math.sqrt(variance) / abs(log)
+    width = NORMAL_95 * math.sqrt(variance) / abs(log)
     low, high = (100 * share ** math.exp(sign * width) for sign in (1, -1))
     return Interval(100 * share, low, high)
 
@@ -207,7 +206,7 @@ def _calibration(
     predicted = np.concatenate([S[-1][:, S.shape[-1] // 2] for S in probabilities])
     labels = np.concatenate([one.test.labels for one in targets])
     bins = np.array_split(np.argsort(predicted, kind="stable"), _N_QUARTERS)
-    if min(map(len, bins)) < 2 * _FEWEST:
+    if min(map(len, bins)) < 2 * _FEWEST_IN_BIN:
         return ()
     places = tuple(range(_N_QUARTERS))
     observed = tuple(

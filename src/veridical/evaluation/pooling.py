@@ -78,7 +78,7 @@ class Pooling:
     columns: tuple[IntArray, ...]
 
     @classmethod
-    def of_parts(cls, parts: Sequence[SplitPart], n_samples: int) -> Pooling:
+    def from_parts(cls, parts: Sequence[SplitPart], n_samples: int) -> Pooling:
         """Arrange test samples; raise if some are tested more often than others."""
         times = np.zeros(n_samples, dtype=np.intp)
         layers = []
@@ -100,10 +100,10 @@ class Pooling:
         return cls(rows, most, tuple(parts), tuple(layers), columns)
 
     @classmethod
-    def of_splits(cls, splits: Sequence[Any], n_samples: int) -> Pooling:
+    def from_splits(cls, splits: Sequence[Any], n_samples: int) -> Pooling:
         """Arrange all test samples of some splits."""
         parts = [SplitPart(s, split.test) for s, split in enumerate(splits)]
-        return cls.of_parts(parts, n_samples)
+        return cls.from_parts(parts, n_samples)
 
     def gather(self, evaluation: Evaluation) -> Outputs:
         """Put the predictions of a procedure into layers.
@@ -203,7 +203,7 @@ def _unweighted(
             axis=1,
         )
         return AreaScores(table.y[rows] == 1, values)
-    whole = _Compute(score, predicted, responses, rows, table)
+    whole = _ScoreOfCandidate(score, predicted, responses, rows, table)
     if score.pooled:
         alone = np.arange(len(rows))[:, np.newaxis]
         whole = replace(whole, table=table.replace(weights=None))
@@ -246,7 +246,7 @@ def _for_second_class(outputs: Outputs, response: str | None) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class _Compute:
+class _ScoreOfCandidate:
     """Computes a score of one candidate on some samples: the mean over layers."""
 
     score: Score
@@ -262,7 +262,7 @@ class _Compute:
         weights = self.table.weights
         own = None if weights is None else weights[self.rows[samples]]
         values = [
-            self.score.of_outputs(
+            self.score.score_outputs(
                 y, outputs.take(layer).take(samples), self.table.classes, response, own
             ).value
             for layer in range(len(outputs.codes))

@@ -21,7 +21,7 @@ import joblib
 import numpy as np
 
 from veridical._core.canonical import canonical
-from veridical._core.scoring import Outputs, observed_of
+from veridical._core.scoring import Outputs
 from veridical._core.splits import Split
 from veridical._core.table import Table
 from veridical._core.text import one_line
@@ -136,16 +136,8 @@ class PredictionStore:
             None if one is None else Ranked(np.array(one[0], dtype=np.intp), one[1])
             for one in values["orders"]
         ]
-        return Evaluation(
-            [one.codes for one in outputs],
-            [
-                observed_of(self._table.target, split.test, split.train)
-                for split in self._splits
-            ],
-            rankings,
-            outputs=outputs if procedure.responses else [],
-            classes=self._table.classes,
-            estimator=procedure.estimator,
+        return Evaluation.from_outputs(
+            self._table, self._splits, procedure, outputs, rankings
         )
 
 

@@ -15,7 +15,7 @@ from veridical._core.text import listed, show
 from veridical.evaluation.records import Bin, CalibrationTable
 
 #: Log-probability; a smaller one counts as this, so that the log loss stays finite.
-LEAST = np.log(1e-300)
+LEAST_LOG_PROBABILITY = np.log(1e-300)
 
 
 def calibration_table(
@@ -87,7 +87,11 @@ def calibration_table(
         int(truth.size),
         float(np.mean(predicted != truth)),
         float(np.exp(np.where(predicted, logs[:, 0], logs[:, 1])).mean()),
-        float(-np.maximum(np.where(truth, logs[:, 1], logs[:, 0]), LEAST).mean()),
+        float(
+            -np.maximum(
+                np.where(truth, logs[:, 1], logs[:, 0]), LEAST_LOG_PROBABILITY
+            ).mean()
+        ),
         float(np.mean(np.where(truth, np.exp(logs[:, 0]), p) ** 2)),
     )
 

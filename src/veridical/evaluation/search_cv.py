@@ -23,7 +23,7 @@ from veridical.evaluation.arguments import read_problem
 from veridical.evaluation.candidates import list_estimators, read_sparse
 from veridical.evaluation.choices import Choice
 from veridical.evaluation.choosing import Search
-from veridical.learning.many import answer
+from veridical.learning.many import predict_responses
 
 
 def _best_has(method: str) -> Any:
@@ -259,7 +259,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         response = score.response(model[-1])
         asked = () if response is None else (response,)
         last = model[-1] if score.needs == "survival" else model
-        outputs = answer(last, X, table, everyone, asked)
+        outputs = predict_responses(last, X, table, everyone, asked)
         truth: Any
         if table.kind == "classes":
             truth = table.as_classes.encode(read_labels(self, y, n))
@@ -274,7 +274,7 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
                 truth = new.as_numbers.values
             else:
                 truth = Observed(new.as_survival, table.as_survival)
-        found = score.of_outputs(truth, outputs, table.classes, response)
+        found = score.score_outputs(truth, outputs, table.classes, response)
         return score.sign * found.value
 
     def _best(self, X: Any) -> tuple[Any, Any]:

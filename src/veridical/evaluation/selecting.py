@@ -551,7 +551,7 @@ def _by_class(
             )
         of_class = [one == k for one in found.targets]
         hits = [one[-1] for one in found.hits]
-        spread = Spread.of_part(table, splits, of_class, hits)
+        spread = Spread.from_part(table, splits, of_class, hits)
         results.append(ClassResult(str(label), int(own.sum()), share, *spread))
     return tuple(results)
 

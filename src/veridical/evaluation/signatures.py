@@ -20,7 +20,7 @@ LEAST_CORRELATION = 0.9
 #: Most stand-ins that are listed for one feature.
 _MOST_LISTED = 3
 #: Numbers in a table; of a larger one no correlations are computed.
-_LARGEST = 1 << 26
+_LARGEST_TABLE = 1 << 26
 
 
 def find_stand_ins(table: Table, selected: IntArray) -> tuple[StandIn, ...]:
@@ -101,7 +101,7 @@ def correlations(table: Table, rows: IntArray, selected: IntArray) -> FloatArray
         0 for selected, constant, categorical and incomplete features; None where the
         table is sparse or too large.
     """
-    if table.is_sparse or table.n_samples * table.n_features > _LARGEST:
+    if table.is_sparse or table.n_samples * table.n_features > _LARGEST_TABLE:
         return None
     if len(selected) == 0 or len(rows) < 3:
         return None

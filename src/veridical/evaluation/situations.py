@@ -166,18 +166,18 @@ def summarize_table(table: Table, name: str | None) -> DataSummary | None:
     )
 
 
-Place = TypeVar("Place", bound="MeasuredPlace")
+MeasuredPlaceT = TypeVar("MeasuredPlaceT", bound="MeasuredPlace")
 PlaceT = TypeVar("PlaceT", covariant=True)
 
 
 class MeasuredPlace(Protocol):
     """What rates of errors depend on: of a user, or of a measured design."""
 
-    def steps(self: Place, other: Place) -> tuple[float, ...]:
+    def steps(self: MeasuredPlaceT, other: MeasuredPlaceT) -> tuple[float, ...]:
         """Return how far each number is from a measured design, in steps."""
         ...
 
-    def distance(self: Place, other: Place) -> float:
+    def distance(self: MeasuredPlaceT, other: MeasuredPlaceT) -> float:
         """Return how far a measured design is."""
         ...
 

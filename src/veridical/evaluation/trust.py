@@ -27,7 +27,7 @@ from veridical.evaluation.situations import (
     describe_designs,
     find_near,
 )
-from veridical.kernels.statistics import wilson_bounds
+from veridical.kernels.statistics import NORMAL_95, wilson_bounds
 
 #: Splits; with fewer the corrected t interval is not the default.
 _FEWEST_SPLITS = 3
@@ -70,11 +70,9 @@ MEASURED = {
     "subsampling": "20 random holdouts",
 }
 
-#: Data sets with an interval; with fewer, a design says too little.
+#: Data sets with an interval; with fewer, the coverage of a design is not shown.
 _FEWEST_DATA_SETS = 40
 
-#: Standard errors on either side of a measured share.
-_NORMAL = 1.96
 
 #: Columns of ``coverages.csv``.
 COLUMNS = ("method", "kind", *Situation._fields, "n_simulations", "covered")
@@ -195,7 +193,7 @@ def range_of_shares(
     """
     shares = np.array(covered) / np.array(numbers)
     bounds = [
-        wilson_bounds(float(share), n, _NORMAL)
+        wilson_bounds(float(share), n, NORMAL_95)
         for share, n in zip(shares, numbers, strict=True)
     ]
     return Coverage(

@@ -36,7 +36,7 @@ class Spread(NamedTuple):
     n_effective: float
 
     @classmethod
-    def of_hits(
+    def from_hits(
         cls, table: Table, splits: Sequence[Split], hits: Sequence[Any] | None
     ) -> Spread:
         """Compute the spread of an accuracy; without hits, count the units only.
@@ -65,7 +65,7 @@ class Spread(NamedTuple):
         return cls(n_units, count_effective(means, units, weights))
 
     @classmethod
-    def of_part(
+    def from_part(
         cls,
         table: Table,
         splits: Sequence[Split],
@@ -77,7 +77,7 @@ class Spread(NamedTuple):
         Parameters
         ----------
         table, splits
-            As in `of_hits`.
+            As in `from_hits`.
         part : sequence of bool arrays
             For every split, which test samples are in the part.
         hits : sequence of bool arrays
@@ -102,7 +102,7 @@ class Spread(NamedTuple):
             for split, own in zip(splits, part, strict=True)
         ]
         chosen = [one[own] for one, own in zip(hits, part, strict=True)]
-        return cls.of_hits(table, parts, chosen)
+        return cls.from_hits(table, parts, chosen)
 
 
 def count_effective(hits: FloatArray, units: IntArray, weights: FloatArray) -> float:

@@ -126,10 +126,10 @@ def run_unit(study: Study, unit: Unit) -> Iterator[Result]:
             found = _failed("error", "the study yielded too few values")
             stream = None
         except MemoryError as error:
-            found = _failed("memory", _one_line(error))
+            found = _failed("memory", _write_error(error))
             stream = None
         except (Exception, SystemExit) as error:
-            found = _failed("error", _one_line(error))
+            found = _failed("error", _write_error(error))
             stream = None
         else:
             found = _check(values)
@@ -146,10 +146,10 @@ def _check(values: Any) -> _StatusValuesDetail:
         return "ok", canonical(values), None
     except ValueError as error:
         if not _has_nan(values):
-            return _failed("unpicklable", _one_line(error))
+            return _failed("unpicklable", _write_error(error))
         return _failed("invalid", "a value is NaN or infinite")
     except (TypeError, RecursionError) as error:
-        return _failed("unpicklable", _one_line(error))
+        return _failed("unpicklable", _write_error(error))
 
 
 def _has_nan(value: Any) -> bool:
@@ -166,6 +166,6 @@ def _failed(status: Status, detail: str) -> _StatusValuesDetail:
     return status, None, detail
 
 
-def _one_line(error: BaseException) -> str:
+def _write_error(error: BaseException) -> str:
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words}"[:_LONGEST_DETAIL].rstrip(": ")

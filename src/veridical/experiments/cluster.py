@@ -39,7 +39,7 @@ _NO_WORKER_LIMIT = 120.0
 _END_LIMIT = 2.0
 
 # Lost workers after which the cells of a unit count as crashed.
-_LOSSES = 20
+_MOST_LOST_WORKERS = 20
 
 
 def _distributed() -> Any:
@@ -254,7 +254,7 @@ class _Submitter:
             return
         if error is not None and not isinstance(error, _distributed().KilledWorker):
             raise WorkerError(f"A Dask worker could not run its unit: {error}")
-        if losses < _LOSSES:
+        if losses < _MOST_LOST_WORKERS:
             self._submit(task, losses + 1)
             return
         detail = f"{losses + 1} Dask workers were lost with this unit"

@@ -31,8 +31,8 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
-from veridical._core.codes import count_seen
 from veridical._core.errors import InputError
+from veridical._core.small_integers import count_seen
 from veridical.experiments.attempts import Result, Status
 from veridical.experiments.study import Study, Unit
 from veridical.experiments.worker import ONE_THREAD, read_frame, serve, write_frame

@@ -66,7 +66,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.tables import xlogx_table
+from veridical.kernels.entropies import xlogx_table
 
 # -- training table ------------------------------------------------------------------
 
@@ -87,7 +87,7 @@ _LARGEST_TABLE = 1 << 20
 _cached_xlogx_table = lru_cache(maxsize=1)(xlogx_table)  # nobody writes to it
 
 
-class Problem(NamedTuple):
+class GrowthProblem(NamedTuple):
     """The training table; see the notation on top of the module."""
 
     numbers: FloatArray
@@ -116,7 +116,7 @@ def make_problem(
     n_classes: int,
     total_weight: float,
     min_weight: float,
-) -> Problem:
+) -> GrowthProblem:
     """Sort the numeric features and prepare all that the search needs.
 
     `columns` holds one feature per row, categories as codes; NaN is missing.
@@ -125,7 +125,7 @@ def make_problem(
     numbers, order, known, resolution = _sort_numbers(columns, n_values == 0)
     few = (n_values == 0) | (n_values < MANY_VALUED * total_weight - NEGLIGIBLE)
     size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
-    return Problem(
+    return GrowthProblem(
         numbers,
         codes,
         n_values,
@@ -267,7 +267,7 @@ class CountArrays(NamedTuple):
     seen: IntArray
 
 
-def make_counts(problem: Problem) -> CountArrays:
+def make_counts(problem: GrowthProblem) -> CountArrays:
     """Allocate for the widest categorical feature, two branches, and all pairs."""
     n_classes, widest = problem.n_classes, problem.widest
     cells = (widest + 1) * n_classes
@@ -358,7 +358,7 @@ def _sum_weights(
 
 @njit(cache=True, nogil=True)
 def _gain_and_ratio(
-    problem: Problem, total: float, n_seen: int, count: CountArrays
+    problem: GrowthProblem, total: float, n_seen: int, count: CountArrays
 ) -> tuple[float, float]:
     """Compute gain (−1 where the test is not valid) and gain ratio from weights."""
     table, counts, bag, seen = problem.xlogx, count.counts, count.bag, count.seen
@@ -395,7 +395,7 @@ def _gain_and_ratio(
 
 @njit(cache=True, nogil=True)
 def categorical_split(
-    problem: Problem,
+    problem: GrowthProblem,
     feature: int,
     rows: Int32Array,
     w: FloatArray,
@@ -423,7 +423,7 @@ def categorical_split(
 
 @njit(cache=True, nogil=True)
 def categorical_pairs(
-    problem: Problem,
+    problem: GrowthProblem,
     rows: Int32Array,
     total: float,
     count: CountArrays,
@@ -472,7 +472,7 @@ def _least_branch(known: float, n_classes: int, min_weight: float) -> float:
 
 @njit(cache=True, nogil=True)
 def _scan_weights(
-    problem: Problem,
+    problem: GrowthProblem,
     feature: int,
     order: Int32Array,
     w: FloatArray,
@@ -520,7 +520,7 @@ def _scan_weights(
 
 @njit(cache=True, nogil=True)
 def _scan_counts(
-    problem: Problem,
+    problem: GrowthProblem,
     feature: int,
     order: Int32Array,
     total: float,
@@ -556,7 +556,7 @@ def _scan_counts(
 
 @njit(cache=True, nogil=True)
 def numeric_split(
-    problem: Problem,
+    problem: GrowthProblem,
     feature: int,
     order: Int32Array,
     w: FloatArray,
@@ -614,7 +614,7 @@ def numeric_split(
 
 
 @njit(cache=True, nogil=True)
-def choose_feature(problem: Problem, gain: FloatArray, ratio: FloatArray) -> int:
+def choose_feature(problem: GrowthProblem, gain: FloatArray, ratio: FloatArray) -> int:
     """Take the best ratio among the tests of at least average gain; −1 if none.
 
     Ties go to the first feature.
@@ -638,7 +638,7 @@ def choose_feature(problem: Problem, gain: FloatArray, ratio: FloatArray) -> int
 
 
 @njit(cache=True, nogil=True)
-def training_value(problem: Problem, feature: int, middle: float) -> float:
+def training_value(problem: GrowthProblem, feature: int, middle: float) -> float:
     """Find the largest value in the whole training set up to a middle between two.
 
     C4.5 prints thresholds that occur in the data.
@@ -715,7 +715,11 @@ def copy_nodes(source: Nodes, target: Nodes, n: int) -> None:
 
 @njit(cache=True, nogil=True)
 def branches_of(
-    problem: Problem, feature: int, threshold: float, rows: Int32Array, room: Int32Array
+    problem: GrowthProblem,
+    feature: int,
+    threshold: float,
+    rows: Int32Array,
+    room: Int32Array,
 ) -> Int32Array:
     """Return the branch of each sample; −1 where the tested value is missing.
 
@@ -733,7 +737,7 @@ def branches_of(
 
 @njit(cache=True, nogil=True)
 def fill_children(
-    problem: Problem,
+    problem: GrowthProblem,
     rows: Int32Array,
     part: FloatArray,
     branch: Int32Array,
@@ -962,7 +966,7 @@ def _enlarge_orders(old: Int32Array, width: int) -> Int32Array:
 
 @njit(cache=True, nogil=True)
 def _best_test(
-    problem: Problem,
+    problem: GrowthProblem,
     rows: Int32Array,
     ordered: Int32Array,
     w: FloatArray,
@@ -1056,7 +1060,7 @@ def _put_children(
 
 
 @njit(cache=True, nogil=True)
-def _sorted_known(problem: Problem) -> Int32Array:
+def _sorted_known(problem: GrowthProblem) -> Int32Array:
     """Copy the orders of the numeric features, and mark where missing values begin."""
     ordered = problem.order.copy()
     for s in range(ordered.shape[0]):
@@ -1065,7 +1069,7 @@ def _sorted_known(problem: Problem) -> Int32Array:
     return ordered
 
 
-def grow(problem: Problem, weight: FloatArray) -> Nodes:
+def grow(problem: GrowthProblem, weight: FloatArray) -> Nodes:
     """Grow the tree of a training table until no test gains anything."""
     return _grow(problem, weight, make_counts(problem))
 
@@ -1083,7 +1087,7 @@ def enlarge_stack(stack: IntArray, height: int, n_new: int) -> IntArray:
 
 
 @njit(cache=True, nogil=True)
-def _grow(problem: Problem, weight: FloatArray, count: CountArrays) -> Nodes:
+def _grow(problem: GrowthProblem, weight: FloatArray, count: CountArrays) -> Nodes:
     n, widest = weight.size, problem.widest
     rows, part = number_rows(n), weight.copy()
     ordered = _sorted_known(problem)

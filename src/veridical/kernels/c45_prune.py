@@ -20,9 +20,9 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.c45_grow import (
     NEGLIGIBLE,
+    GrowthProblem,
     Int32Array,
     Nodes,
-    Problem,
     branches_of,
     divide_samples,
     enlarge,
@@ -120,7 +120,7 @@ class WorkArrays(NamedTuple):
     tally: Int32Array
 
 
-def _make_work_arrays(problem: Problem, nodes: Nodes, n: int) -> WorkArrays:
+def _make_work_arrays(problem: GrowthProblem, nodes: Nodes, n: int) -> WorkArrays:
     widest = problem.widest
     return WorkArrays(
         np.empty(n, dtype=np.int32),
@@ -134,7 +134,7 @@ def _make_work_arrays(problem: Problem, nodes: Nodes, n: int) -> WorkArrays:
 
 @njit(cache=True, nogil=True)
 def _spread(
-    problem: Problem,
+    problem: GrowthProblem,
     nodes: Nodes,
     top: int,
     rows: Int32Array,
@@ -245,7 +245,7 @@ def _largest_child(nodes: Nodes, node: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _improve(
-    problem: Problem,
+    problem: GrowthProblem,
     nodes: Nodes,
     node: int,
     tree: float,
@@ -311,7 +311,11 @@ def _has_subtrees(nodes: Nodes, node: int) -> bool:
 
 
 def prune_and_raise(
-    problem: Problem, nodes: Nodes, weight: FloatArray, confidence: float, z: float
+    problem: GrowthProblem,
+    nodes: Nodes,
+    weight: FloatArray,
+    confidence: float,
+    z: float,
 ) -> None:
     """Replace subtrees by leaves or by their largest branch, from the bottom up.
 
@@ -328,7 +332,7 @@ def prune_and_raise(
 
 @njit(cache=True, nogil=True)
 def _prune_and_raise(
-    problem: Problem,
+    problem: GrowthProblem,
     nodes: Nodes,
     weight: FloatArray,
     confidence: float,

@@ -22,10 +22,10 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
 #: Relative difference of two values of a statistic; with a smaller one they are equal.
-SAME = 1e-12
+EQUAL_WITHIN = 1e-12
 
 #: Share of two sums; a smaller difference of them is rounding.
-_NOISE = 1e-14
+_ROUNDING_OF_SUMS = 1e-14
 
 #: Entries of a table that numbers patterns of counts; larger ones are sorted instead.
 _MAX_TABLE = 1 << 24
@@ -65,7 +65,7 @@ def ratios(sizes: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
     between = (counts.astype(np.float64) ** 2 / scale).sum(axis=1)
     whole = s.astype(np.float64) ** 2 / n
     between -= whole
-    between[between < _NOISE * whole] = 0.0  # equal rates, but for rounding
+    between[between < _ROUNDING_OF_SUMS * whole] = 0.0  # equal rates, but for rounding
     return between * n, (s * (n - s)).astype(np.float64)
 
 
@@ -92,10 +92,10 @@ def rank_patterns(sizes: IntArray, counts: IntArray) -> IntArray:
         new = gap > 0
         if int(sizes.sum()) > 900:
             order, new = _order_exactly(
-                order, gap <= SAME * ordered[:-1], sizes, counts
+                order, gap <= EQUAL_WITHIN * ordered[:-1], sizes, counts
             )
     else:
-        new = gap > SAME * ordered[:-1]
+        new = gap > EQUAL_WITHIN * ordered[:-1]
     place = np.empty(len(order), dtype=np.intp)
     place[order] = np.concatenate([[0], np.cumsum(new)])
     return place
@@ -223,9 +223,9 @@ def low_region(
         # No other fraction of the lattice is as near as this: its terms are bounded.
         n = int(sizes.sum())
         return below(sizes, gamma + Fraction(1, 4 * n**12 + 1))
-    edge = float(gamma) * (1 + SAME if tied else 1 - SAME)
+    edge = float(gamma) * (1 + EQUAL_WITHIN if tied else 1 - EQUAL_WITHIN)
     if tied and gamma == 0:
-        edge = SAME
+        edge = EQUAL_WITHIN
     if len(sizes) == 2:
         return below(sizes, Fraction(edge) ** 2)
     n_tuples = int(np.prod(sizes[:-1] + 1))

@@ -201,6 +201,11 @@ def association(table: IntArray) -> float:
     return max(total - 1.0, 0.0) if n > 0 else 0.0
 
 
+def cramers_v(table: IntArray) -> float:
+    """Compute Cramér's V of a table of counts; two by two, it is |correlation|."""
+    return float(np.sqrt(min(association(table) / (min(table.shape) - 1), 1.0)))
+
+
 @njit(cache=True, nogil=True)
 def pair_associations(first: IntArray, second: IntArray) -> FloatArray:
     """Compute χ²/n of every pair of histograms of two classes, shape (F, S)."""

@@ -37,7 +37,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.tables import gain_and_uncertainty, spread_missing
+from veridical.kernels.entropies import gain_and_uncertainty, spread_missing
 
 # Indices are converted to `uintp` in inner loops, because numba checks signed ones for
 # negative values.

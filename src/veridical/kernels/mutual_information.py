@@ -39,7 +39,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
 #: Relative difference of two distances; below it they are equal.
-_SAME = 1e-10
+_EQUAL_WITHIN = 1e-10
 
 
 def digamma_table(n: int) -> FloatArray:
@@ -86,7 +86,7 @@ def _insert(best: FloatArray, found: int, distance: float, times: int) -> int:
 @njit(cache=True, nogil=True)
 def _count_within(values: FloatArray, upto: IntArray, at: float, radius: float) -> int:
     """Count the samples of sorted values that are nearer than a radius, or equal."""
-    near = radius * (1 - _SAME)
+    near = radius * (1 - _EQUAL_WITHIN)
     # First value within, and first beyond: by bisection, as distances grow outwards.
     low, high = 0, values.size
     while low < high:

@@ -25,7 +25,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 
 #: Product of factors; beyond it its logarithm is taken, before it can overflow.
-_LARGE = 1e150
+_LARGEST_PRODUCT = 1e150
 #: Log of the ratio of two densities of one value; more extreme ones count as this.
 _MOST_LOG_RATIO = 300.0
 #: Terms of Ruben's series; then the sum so far is used.
@@ -103,7 +103,7 @@ def add_log_densities(
                 for j in range(k):
                     z = X[i, j] - where[j]
                     product *= 1.0 + scale[j] * z * z
-                    if product > _LARGE:
+                    if product > _LARGEST_PRODUCT:
                         total += np.log(product)
                         product = 1.0
                 out[c, i, a] = -power * (total + np.log(product))
@@ -153,7 +153,7 @@ def add_log_mixtures(
                 total, product = 0.0, 1.0
                 for j in range(k):
                     product *= null[g, j] + effect[g, j] * ratio[j]
-                    if product > _LARGE or product < 1.0 / _LARGE:
+                    if product > _LARGEST_PRODUCT or product < 1.0 / _LARGEST_PRODUCT:
                         total += np.log(product)
                         product = 1.0
                 out[c, i, g] = total + np.log(product)

@@ -13,7 +13,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 
 # Default relative difference of two scores; with a smaller one they are tied.
-RELATIVE = 1e-12
+TIED_WITHIN = 1e-12
 
 #: A score up to it is 0 but for rounding: the feature has no relevance.
 NO_SCORE = 1e-12
@@ -52,7 +52,7 @@ def _sort_tied_groups(
 
 
 def order_by_score(
-    scores: FloatArray, *, rtol: float = RELATIVE, atol: Tolerance = 0.0
+    scores: FloatArray, *, rtol: float = TIED_WITHIN, atol: Tolerance = 0.0
 ) -> IntArray:
     """Sort indices from the largest score to the smallest, ties by index, NaN last.
 
@@ -69,7 +69,7 @@ def order_by_score(
 
 
 def last_by_score(
-    scores: FloatArray, n_last: int, *, rtol: float = RELATIVE, atol: Tolerance = 0.0
+    scores: FloatArray, n_last: int, *, rtol: float = TIED_WITHIN, atol: Tolerance = 0.0
 ) -> IntArray:
     """Return ``order_by_score(scores)[-n_last:]``, sorting few of the scores.
 
@@ -92,7 +92,7 @@ def last_by_score(
 
 
 def first_by_score(
-    scores: FloatArray, n_first: int, *, rtol: float = RELATIVE, atol: float = 0.0
+    scores: FloatArray, n_first: int, *, rtol: float = TIED_WITHIN, atol: float = 0.0
 ) -> IntArray:
     """Return the first of ``order_by_score(scores)``, sorting few of the scores.
 

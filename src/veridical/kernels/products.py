@@ -16,9 +16,9 @@ from veridical._core.arrays import FloatArray
 from veridical.kernels.columns import gram
 
 #: Samples; inner products of fewer are a matrix.
-_MANY = 500
+_MANY_SAMPLES = 500
 #: Features as a share of the samples; with more, inner products are a matrix.
-_FEW = 0.1
+_FEW_FEATURES = 0.1
 
 
 class Products:
@@ -71,7 +71,7 @@ Gram = FloatArray | Products
 def inner_products(X: Any) -> Gram:
     """Return the inner products of the rows of X in double precision."""
     n, p = X.shape
-    if n < _MANY or p > _FEW * n:
+    if n < _MANY_SAMPLES or p > _FEW_FEATURES * n:
         return gram(X)
     dense = X.toarray() if sparse.issparse(X) else X
     return Products(np.ascontiguousarray(dense, dtype=np.float64))

@@ -36,7 +36,7 @@ class Stored(NamedTuple):
     ends: IntArray
 
     @classmethod
-    def of(cls, X: Any) -> Stored:
+    def from_matrix(cls, X: Any) -> Stored:
         """Take the values of a CSR or CSC matrix, in ascending order."""
         X.sum_duplicates()
         places = X.indices.astype(np.int32, copy=False)
@@ -130,11 +130,14 @@ class SparseDistances:
     def __init__(self, X: Any, inverse: FloatArray, precision: Precision) -> None:
         own = X.tocsc()
         scaled = np.empty(own.data.size, dtype=precision)
-        _scale(Stored.of(own), X.shape[0], inverse, scaled)
+        _scale(Stored.from_matrix(own), X.shape[0], inverse, scaled)
         Z = sparse.csc_array((scaled, own.indices, own.indptr), shape=X.shape)
         del own, scaled
         rows = Z.tocsr()
-        self._by_columns, self._by_rows = Stored.of(Z), Stored.of(rows)
+        self._by_columns, self._by_rows = (
+            Stored.from_matrix(Z),
+            Stored.from_matrix(rows),
+        )
         self._sizes = np.asarray(abs(rows).sum(axis=1, dtype=np.float64)).ravel()
         self._precision = precision
         largest = float(self._sizes.max(initial=0.0))

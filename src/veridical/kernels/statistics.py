@@ -22,6 +22,9 @@ from scipy.special import betaincinv
 
 from veridical._core.arrays import FloatArray, IntArray
 
+#: Standard errors on either side of a value, for a 95 % interval.
+NORMAL_95 = 1.96
+
 
 def between_classes(
     values: Any, members: Iterable[FloatArray]

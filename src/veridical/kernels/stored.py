@@ -1,4 +1,4 @@
-"""Information of sparse features, from their stored values alone.
+"""Information of sparse features, from the values that are stored of them.
 
 All zeros of a feature are one value. So a feature with m stored values is that of
 m + K samples: those that are stored, and for every class one zero, which counts as

@@ -6,15 +6,15 @@ and how often they raise a false alarm on honest work.
 """
 
 from veridical.leakbench.controls import CONTROLS
-from veridical.leakbench.mechanisms import MECHANISMS
-from veridical.leakbench.planting import Control, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import (
+from veridical.leakbench.honest_tables import (
     SOURCES,
     HonestTable,
     draw_table,
     real_sources,
     simulated_sources,
 )
+from veridical.leakbench.mechanisms import MECHANISMS
+from veridical.leakbench.planting import Control, Mechanism, Planted, Scenario
 
 __all__ = [
     "CONTROLS",

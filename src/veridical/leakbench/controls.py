@@ -17,8 +17,8 @@ from sklearn.model_selection import FixedThresholdClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from veridical.leakbench.honest_tables import HonestTable, target_encoder
 from veridical.leakbench.planting import Control, Scenario
-from veridical.leakbench.tables import HonestTable, target_encoder
 
 Rng = np.random.Generator
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from veridical._core.seeds import mixed_generator
 from veridical.evaluation import estimate
-from veridical.leakbench.tables import HonestTable, draw_table
+from veridical.leakbench.honest_tables import HonestTable, draw_table
 
 #: Number of folds, unless a mechanism brings its own splits.
 N_FOLDS = 5

@@ -17,7 +17,7 @@ DESIGN = frozenset(("VD004", "VD005", "VD006", "VD008", "VD009", "VD010"))
 #: must be; largest shares of controls with a false alarm of one check, and of any.
 EFFECT, DETECTION, ALARMS_OF_ONE, ALARMS_OF_ANY = 0.05, 0.9, 0.01, 0.02
 #: Number of tables; with fewer, a rate leaves a statement open.
-ENOUGH = 50
+ENOUGH_TABLES = 50
 
 
 class Rate(NamedTuple):
@@ -130,7 +130,7 @@ def count_causes(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def count_alarms(frame: pd.DataFrame) -> tuple[dict[str, Rate], dict[str, Rate]]:
-    """Count false alarms: by control, with all together under "", and by code."""
+    """Count false alarms by control (all together under the key "") and by code."""
     honest = frame[frame["kind"] == "control"]
     codes = honest["flagged"].fillna("").map(lambda one: set(str(one).split()) - DESIGN)
     alarmed = codes.map(bool)
@@ -180,7 +180,7 @@ def _check_detections(detections: pd.DataFrame) -> list[Check]:
         checks.append(
             Check(
                 f"{row['name']} at dose {row['dose']:g} is found",
-                "open" if rate.n < ENOUGH else met,  # type: ignore[arg-type]
+                "open" if rate.n < ENOUGH_TABLES else met,  # type: ignore[arg-type]
                 f"at least {100 * DETECTION:g} % of tables",
                 f"{rate.write()}, n = {rate.n}",
                 f"share of tables with an error or warning ≥ {100 * DETECTION:g} %",
@@ -199,7 +199,7 @@ def _check_alarms(by_control: dict[str, Rate], by_code: dict[str, Rate]) -> list
     return [
         Check(
             what,
-            "open" if rate.n < ENOUGH else "reproduced" if rate.share <= most
+            "open" if rate.n < ENOUGH_TABLES else "reproduced" if rate.share <= most
             else "not reproduced",
             f"at most {100 * most:g} %",
             f"{rate.write()}, n = {rate.n}",

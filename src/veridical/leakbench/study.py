@@ -29,10 +29,10 @@ from veridical.experiments import (
     refuse_unknown,
 )
 from veridical.leakbench.controls import CONTROLS
+from veridical.leakbench.honest_tables import real_sources, simulated_sources
 from veridical.leakbench.mechanisms import MECHANISMS
 from veridical.leakbench.planting import Scenario
 from veridical.leakbench.rates import report
-from veridical.leakbench.tables import real_sources, simulated_sources
 
 #: Increase it when mechanisms, controls or sources draw other tables than before.
 VERSION = 3

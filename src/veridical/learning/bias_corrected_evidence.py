@@ -47,7 +47,7 @@ from veridical.kernels.beta_counts import (
     sum_region,
     unit_rule,
 )
-from veridical.kernels.count_lattice import SAME, low_region
+from veridical.kernels.count_lattice import EQUAL_WITHIN, low_region
 from veridical.kernels.dirichlet_counts import pair_associations, simulate_low
 from veridical.kernels.normal_classes import ratio_below
 
@@ -232,7 +232,7 @@ def prob_low_association(
     def at(alphas: FloatArray, cut: float) -> FloatArray:
         if n_values == 2 and can_sum_exactly(sizes):
             return np.exp(log_low(*region_table(alphas, sizes, low_region(sizes, cut))))
-        edge = (cut * (1 - SAME)) ** 2 * scale
+        edge = (cut * (1 - EQUAL_WITHIN)) ** 2 * scale
         return np.exp(log_low_association(alphas, sizes, n_values, edge))
 
     return _broadcast(at, alpha, gamma)
@@ -823,8 +823,8 @@ class Discarded:
         """Compute log P(below γ | α), or not above it where ties count."""
         sizes = self.sizes
         if not can_sum_exactly(sizes):
-            edge = float(self.gamma) * (1 + SAME if tied else 1 - SAME)
-            cut = max(edge**2, tied * SAME)
+            edge = float(self.gamma) * (1 + EQUAL_WITHIN if tied else 1 - EQUAL_WITHIN)
+            cut = max(edge**2, tied * EQUAL_WITHIN)
             return log_low_association(alphas, sizes, 2, cut, self.rates)
         region = self._wide if tied else self._strict
         if rule == "simpson":
@@ -876,7 +876,7 @@ def log_ways(sizes: IntArray, patterns: IntArray) -> FloatArray:
 def tied_patterns(
     strict: tuple[IntArray, IntArray], wide: tuple[IntArray, IntArray], sizes: IntArray
 ) -> IntArray:
-    """List the counts on the threshold: not above it, and not below."""
+    """List the counts whose statistic equals the threshold."""
     found = []
     shape = tuple(int(size) + 1 for size in sizes[:-1])
     edges = zip(*strict, *wide, strict=True)
@@ -921,8 +921,8 @@ class DiscardedValues:
         scale = min(len(self.sizes), self.n_values) - 1
 
         def low(tied: bool) -> FloatArray:
-            edge = self.gamma * (1 + SAME if tied else 1 - SAME)
-            cut = max(edge**2 * scale, SAME if tied else 0.0)
+            edge = self.gamma * (1 + EQUAL_WITHIN if tied else 1 - EQUAL_WITHIN)
+            cut = max(edge**2 * scale, EQUAL_WITHIN if tied else 0.0)
             return log_low_association(alphas, self.sizes, self.n_values, cut)
 
         found = np.zeros((len(alphas), 2))

@@ -30,7 +30,7 @@ from veridical.learning.bias_corrected_prior import NullShare, Prior
 #: separate classes better.
 _LARGEST_RATIO = 1e3
 #: Relative difference of correlations; below it they are equal.
-_SAME = 1e-12
+_EQUAL_WITHIN = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +95,7 @@ class NormalFeatures:
     def _log_low(self, ratios: FloatArray) -> FloatArray:
         """Compute the log-probability of a correlation below the threshold."""
         sizes = self.sizes.astype(np.intp)
-        gamma = max(self.gamma, _SAME)
+        gamma = max(self.gamma, _EQUAL_WITHIN)
         sides = np.array([low_normal(sizes, r, gamma) for r in ratios])
         return log_low(sides[:, 0], sides[:, 1])
 
@@ -230,7 +230,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
             )
         varies = X.max(axis=0) > X.min(axis=0)
         centre, scale, means, within, scores = _standardized(X, codes, sizes, varies)
-        order = order_by_score(scores, rtol=_SAME)
+        order = order_by_score(scores, rtol=_EQUAL_WITHIN)
         kept, cut = self._count_features(scores, order)
         self._retain(scores, order, kept, cut)
         used = np.flatnonzero(self.support_ & varies)
@@ -266,7 +266,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
     def _count_features(self, scores: FloatArray, order: IntArray) -> tuple[int, float]:
         if self.threshold is not None:
             cut = check_threshold(self.threshold)
-            return int((scores >= cut * (1 - _SAME)).sum()), cut
+            return int((scores >= cut * (1 - _EQUAL_WITHIN)).sum()), cut
         kept = count_features(self.n_features_to_select, order.size)
         return kept, float(scores[order[kept - 1]])
 

@@ -58,13 +58,13 @@ from veridical.kernels.beta_counts import (
 )
 from veridical.kernels.binary_counts import count_ones, count_patterns
 from veridical.kernels.count_lattice import (
-    SAME,
+    EQUAL_WITHIN,
     distinct,
     rank_patterns,
     squared,
     statistics,
 )
-from veridical.kernels.dirichlet_counts import association, value_table
+from veridical.kernels.dirichlet_counts import cramers_v, value_table
 from veridical.kernels.ordering import order_by_score
 from veridical.learning.bias_corrected_evidence import (
     Components,
@@ -362,11 +362,6 @@ def _count_categories(
     return counted.reshape(n_classes, n_values).astype(np.intp)
 
 
-def _cramers_v(table: IntArray) -> float:
-    """Compute Cramér's V of a table of counts; two by two, it is |correlation|."""
-    return float(np.sqrt(min(association(table) / (min(table.shape) - 1), 1.0)))
-
-
 @dataclass(frozen=True, eq=False)
 class ValueTables:
     """The retained features with V categories, and the discarded ones."""
@@ -596,7 +591,7 @@ class CountedFeatures:
         }
         scores = statistics(sizes, ones)
         for k, table in tables.items():
-            scores[k] = _cramers_v(table)
+            scores[k] = cramers_v(table)
         return cls(
             values, categories, n_values, cuts, sizes, ones, tables, scores, names
         )
@@ -624,14 +619,14 @@ class CountedFeatures:
         order, place = self._ranks()
         if threshold is not None:
             cut = check_threshold(threshold)
-            n_kept = int((self.scores >= cut * (1 - SAME)).sum())
+            n_kept = int((self.scores >= cut * (1 - EQUAL_WITHIN)).sum())
             return FeatureChoice(
                 order, n_kept, cut, None, np.zeros(order.size, dtype=bool)
             )
         n_kept = count_features(wanted, order.size)
         last = int(order[n_kept - 1])
         if place is None:
-            tied = self.scores >= self.scores[last] * (1 - SAME)
+            tied = self.scores >= self.scores[last] * (1 - EQUAL_WITHIN)
         else:
             tied = place == place[last]
         tied[order[:n_kept]] = False
@@ -654,7 +649,7 @@ class CountedFeatures:
     def _ranks(self) -> tuple[IntArray, IntArray | None]:
         """Order all features; where all are binary, also rank their statistics."""
         if self.tables:
-            return order_by_score(self.scores, rtol=SAME), None
+            return order_by_score(self.scores, rtol=EQUAL_WITHIN), None
         patterns, which = distinct(self.ones, self.sizes)
         place = rank_patterns(self.sizes, patterns)[which]
         small = np.uint16 if place.max() < 1 << 16 else np.int64

@@ -100,7 +100,7 @@ class ClassSums:
 
     @property
     def by_frequency(self) -> IntArray:
-        """Classes by falling frequency, then in order of occurrence."""
+        """Classes by decreasing frequency, then in order of occurrence."""
         return np.lexsort((self.first, -self.class_weight))
 
     def merge(self, other: ClassSums) -> ClassSums:

@@ -30,7 +30,7 @@ VOTE_TIE = 1e-4
 
 #: Features, or samples if fewer; up to so many interior points take 0.1 to 1 times the
 #: time of the dual solver.
-FEW = 30
+FEW_FEATURES = 30
 #: Samples per feature, and features: with at least so many samples per feature, and at
 #: most so many features, interior points take 0.05 to 1 times the time of the dual
 #: solver; with fewer samples per feature up to ten times.
@@ -206,7 +206,7 @@ def _fit(X: FloatArray, sign: FloatArray, C: float) -> tuple[FloatArray, float]:
 def _is_narrow(n: int, p: int) -> bool:
     """Return whether interior points are faster than the dual solver."""
     narrow = any(ratio * p <= n and p <= most for ratio, most in NARROW)
-    return min(n, p) <= FEW or narrow
+    return min(n, p) <= FEW_FEATURES or narrow
 
 
 def _fit_interior(

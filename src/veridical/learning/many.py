@@ -429,10 +429,10 @@ def _fit_predict(
     asked = _frame(estimator, table, test, columns)
     if not responses:
         return predict_values(model, asked, table)
-    return answer(model, asked, table, train, responses)
+    return predict_responses(model, asked, table, train, responses)
 
 
-def answer(
+def predict_responses(
     model: Any, X: Any, table: Table, train: IntArray, responses: Sequence[str]
 ) -> Outputs:
     """Predict by a model that was fitted on rows of a table, and ask for more."""
@@ -560,8 +560,8 @@ class PredictMany:
         _check_orders(ranked, wanted)
         found = predict_table(self, table, parts, ranked, wanted)
         codes = fill_by_loop(found, self, table, parts, ranked, wanted)
-        of_classes = table.kind == "classes"
-        labels = [table.classes[one] if of_classes else one for one in codes]
+        has_classes = table.kind == "classes"
+        labels = [table.classes[one] if has_classes else one for one in codes]
         return labels if ranked is not None else [one[0] for one in labels]
 
 

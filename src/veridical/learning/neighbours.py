@@ -173,7 +173,7 @@ def predict_scaled_neighbours(
     k = int(learner.n_neighbors)
     predicted: Predicted = []
     for train, test in splits:
-        scaled = _standardised(values, train) if len(train) >= k else None
+        scaled = _standardise(values, train) if len(train) >= k else None
         if scaled is None:
             predicted.append(None)
             continue
@@ -217,7 +217,7 @@ def _rounding(n_features: int) -> float:
     return 1e-14 * (8 + n_features)
 
 
-def _standardised(values: FloatArray, train: IntArray) -> FloatArray | None:
+def _standardise(values: FloatArray, train: IntArray) -> FloatArray | None:
     """Scale as ``StandardScaler``, fitted on training rows, does.
 
     None where a feature is so nearly constant there that rounding decides whether it

@@ -203,7 +203,7 @@ def signs(y: NDArray[Any], classes: NDArray[Any]) -> list[FloatArray]:
 # -- problems --------------------------------------------------------------------------
 
 #: Samples; with more, coordinate descent is preferred to Gram matrices.
-MANY = 5000
+MANY_SAMPLES = 5000
 #: Samples; of more, every k-th is examined for negative eigenvalues, and all of them
 #: only where the duality gap stays open.
 _EXAMINED = 1000
@@ -265,7 +265,7 @@ class PrivilegedProblem:
     def takes_descent(self) -> bool:
         """Return whether there are so many samples that coordinate descent is used."""
         able = self.linear and self.loss == "hinge"
-        return able and len(self.c) > MANY and not self.few_features()
+        return able and len(self.c) > MANY_SAMPLES and not self.few_features()
 
     # -- exact solvers ---------------------------------------------------------------
 
@@ -362,7 +362,7 @@ def solve_without_privileged(
     gram: FloatArray, X: Any, problems: list[FloatArray], c: FloatArray
 ) -> list[LinearSolution]:
     """Solve the ordinary support vector machine, without privileged features."""
-    small = X is not None and len(c) <= MANY
+    small = X is not None and len(c) <= MANY_SAMPLES
     exact = cache(lambda: exact_gram(X)) if small else None
     return [
         LinearSolution.of_gram(

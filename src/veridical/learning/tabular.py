@@ -33,7 +33,7 @@ from veridical.learning.many import (
 )
 
 
-def _has(name: str) -> Callable[[Any], bool]:
+def _estimator_has(name: str) -> Callable[[Any], bool]:
     return lambda self: hasattr(self.estimator, name)
 
 
@@ -152,7 +152,7 @@ class TabularPredictor(TabularModel):
         samples = self._encoded(X)
         return np.asarray(self.estimator_.predict(samples))
 
-    @available_if(_has("score"))
+    @available_if(_estimator_has("score"))
     def score(self, X: Any, y: Any) -> float:
         """Return the score of the estimator: R² of numbers, concordance of risks.
 
@@ -166,7 +166,7 @@ class TabularPredictor(TabularModel):
         samples = self._encoded(X)
         return float(self.estimator_.score(samples, y))
 
-    @available_if(_has("predict_survival_function"))
+    @available_if(_estimator_has("predict_survival_function"))
     def predict_survival_function(
         self, X: Any, return_array: bool = False
     ) -> NDArray[Any]:
@@ -275,7 +275,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
         samples = self._encoded(X)
         return self._labels[self.estimator_.predict(samples)]
 
-    @available_if(_has("predict_proba"))
+    @available_if(_estimator_has("predict_proba"))
     def predict_proba(self, X: Any) -> FloatArray:
         """Compute probabilities of the classes, where the estimator does.
 
@@ -293,7 +293,7 @@ class TabularClassifier(PredictMany, ClassifierMixin, TabularModel):
         values = np.asarray(self.estimator_.predict_proba(samples))
         return values[:, np.argsort(self._labels)]
 
-    @available_if(_has("decision_function"))
+    @available_if(_estimator_has("decision_function"))
     def decision_function(self, X: Any) -> FloatArray:
         """Compute decision values, where the estimator does.
 
@@ -416,7 +416,7 @@ def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> 
 
 
 def _lowest(values: FloatArray) -> FloatArray:
-    """Return a decision value for absent classes, of every size."""
+    """Return, for every size, a decision value for classes that training lacked."""
     return values.min(axis=(1, 2), keepdims=True) - 1.0
 
 

@@ -14,7 +14,7 @@ from veridical._core.arrays import FloatArray, IntArray
 
 #: Weight of samples; a node with less is empty. Also the difference of two class shares
 #: below which they tie.
-_EMPTY = 1e-6
+_EMPTY_WEIGHT = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,7 +66,7 @@ class Tree:
     def probability(self) -> FloatArray:
         """Class shares of each node; an empty leaf has those of its parent."""
         weight = self.value.sum(axis=1)
-        empty = np.flatnonzero(weight < _EMPTY)
+        empty = np.flatnonzero(weight < _EMPTY_WEIGHT)
         source = np.arange(self.n_nodes)
         source[empty] = self.parent[empty]
         return self.value[source] / weight[source, None]
@@ -164,7 +164,7 @@ def first_largest(probability: FloatArray) -> IntArray:
     millionth tie.
     """
     largest = probability.max(axis=1, keepdims=True)
-    return (probability > largest - _EMPTY).argmax(axis=1)
+    return (probability > largest - _EMPTY_WEIGHT).argmax(axis=1)
 
 
 def _number(x: float) -> str:

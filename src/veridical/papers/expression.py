@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from veridical.datasets import load, table_hash
 from veridical.experiments import InputError
-from veridical.papers.data import PaperData
+from veridical.papers.paper_data import PaperData
 from veridical.selection import ExpressionFilter
 
 

@@ -29,8 +29,9 @@ from veridical._core.sklearn_private import take
 from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers, Survival
-from veridical._core.text import listed, listing, one_line, plural, show
-from veridical.preparation.columns import (
+from veridical._core.text import listed, listing, one_line, plural, show, write_rows
+from veridical.preparation.combat import ComBat
+from veridical.preparation.correction_columns import (
     SideColumns,
     column_of,
     list_columns,
@@ -39,7 +40,6 @@ from veridical.preparation.columns import (
     read_side,
     replace_columns,
 )
-from veridical.preparation.combat import ComBat
 from veridical.preparation.residualize import Residualize
 
 # Numbers of corrected tables that are remembered; an audit uses the same splits often.
@@ -99,7 +99,7 @@ class SampleBlocks:
             _known={},
         )
 
-    def of_columns(self, features: Features, columns: IntArray) -> SampleBlocks:
+    def take_columns(self, features: Features, columns: IntArray) -> SampleBlocks:
         """Take some features of the table; the correction is still that of all."""
         whole = features if self.whole is None else self.whole
         before = np.arange(features.values.shape[1])
@@ -487,8 +487,8 @@ def _check_covariate(name: str, column: pd.Series[Any], table: Table) -> None:
             "fill it in in the file",
         )
         raise InputError(
-            f"Covariate {show(name)} is missing in {plural('row', missing)} "
-            f"{listed(missing)}, counted from 0; {cure} or leave out these rows."
+            f"Covariate {show(name)} is missing in {write_rows(missing)}, counted "
+            f"from 0; {cure} or leave out these rows."
         )
     if _determines(column, table):
         raise InputError(

@@ -26,7 +26,7 @@ from veridical._core.arrays import BoolArray, FloatArray
 from veridical._core.errors import InputError
 from veridical._core.targets import number_labels
 from veridical._core.text import listed, show
-from veridical.preparation.columns import (
+from veridical.preparation.correction_columns import (
     BesideFeatures,
     Coding,
     Parts,

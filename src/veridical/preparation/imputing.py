@@ -17,7 +17,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import is_frame
 from veridical._core.sklearn_private import take
 from veridical._core.text import did_you_mean
-from veridical.preparation.columns import replace_columns
+from veridical.preparation.correction_columns import replace_columns
 
 #: How missing numbers are filled, with what it does in words.
 IMPUTERS: dict[str, str] = {

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
-from veridical.preparation.columns import (
+from veridical.preparation.correction_columns import (
     BesideFeatures,
     Coding,
     Parts,

@@ -256,8 +256,8 @@ class _OfComparison(_Display):
 class ComparisonDisplay(_OfComparison):
     """Both selectors on every fold or data set, joined, with their means.
 
-    The picture of a comparison's page for one method: each line is a fold, and leans
-    to the selector that is better there.
+    The picture of a comparison's page for one method: each line is a fold and joins
+    the accuracies of both selectors.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ from veridical.learning.tree import Tree, TreeWords
 #: Inches per leaf and per level of a figure made here.
 _PER_LEAF, _PER_LEVEL = 1.5, 1.0
 #: Characters of a name; a longer one is cut.
-_LONGEST = 24
+_LONGEST_NAME = 24
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _across(
 
 def _short(text: str) -> str:
     text = " ".join(text.split())
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _LONGEST_NAME else f"{text[: _LONGEST_NAME - 1]}…"
 
 
 class TreeDisplay:

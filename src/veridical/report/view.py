@@ -30,7 +30,7 @@ from veridical._core.scoring import ScoreInfo, write_number
 from veridical._core.targets import TARGET_NAMES
 from veridical._core.text import capitalized
 from veridical._core.version import __version__
-from veridical.evaluation.conclusions import write_coverage
+from veridical.evaluation.conclusions import INTERVAL_NAMES, write_coverage
 from veridical.report.plain import CoverageSummary, clean, covered, unknown
 
 Tone = Literal["yes", "care", "open", "no", "known", "note"]
@@ -96,7 +96,7 @@ class Intervals:
 
     @property
     def values(self) -> list[float]:
-        """Everything that is drawn, but for the levels that are not solid."""
+        """All values that are drawn; levels only where their lines are solid."""
         found = [value for mark in self.marks for value in mark.values]
         return found + [level.value for level in self.levels if level.solid]
 
@@ -800,7 +800,7 @@ def interval_cells(
     """Write the kind of an interval and its measured coverage."""
     if not kind:
         return "none valid", MISSING
-    return kind, write_coverage(covered(coverage))
+    return INTERVAL_NAMES.get(kind, kind), write_coverage(covered(coverage))
 
 
 def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
@@ -809,6 +809,13 @@ def chance_level(scoring: ScoreInfo) -> tuple[Level, ...]:
         return ()
     name = MAJORITY if scoring.is_accuracy else "guessing"
     return (Level(name, scoring.chance),)
+
+
+def write_chance(scoring: ScoreInfo) -> list[str]:
+    """Name what guessing reaches, with its value; nothing where that is not known."""
+    return [
+        f"{level.name} {scoring.write(level.value)}" for level in chance_level(scoring)
+    ]
 
 
 def on_chance(scoring: ScoreInfo, data: Any) -> str:

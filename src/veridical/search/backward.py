@@ -8,7 +8,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.ordering import Tolerance, last_by_score
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 
 
 def backward(

@@ -36,7 +36,7 @@ from veridical.kernels.tradeoff import (
     advance,
     choose_next,
 )
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 
 # Share of all features that a step compares on average; beyond it bounds in single
 # precision are faster. mRMR compares many features at first and few later.

@@ -6,6 +6,7 @@ from veridical.selection._expression import ExpressionFilter
 from veridical.selection._fcbf import FCBF
 from veridical.selection._hsic import HSIC
 from veridical.selection._incremental import MRMR
+from veridical.selection._inputs import selectors_for
 from veridical.selection._mdl import MDLDiscretizer
 from veridical.selection._multisurf import MultiSURF
 from veridical.selection._predictor_sets import (
@@ -16,7 +17,6 @@ from veridical.selection._predictor_sets import (
     size_averaged_accuracy,
 )
 from veridical.selection._prioritization import DifferentialPrioritization
-from veridical.selection._reading import selectors_for
 from veridical.selection._relieff import ReliefF
 from veridical.selection._survival import Concordance, CoxScore
 from veridical.selection._svmrfe import SVMRFE

@@ -41,8 +41,8 @@ from veridical.kernels.ordering import NO_SCORE, first_by_score
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import lead_by_score, rank_by_score
-from veridical.search.groups import FeatureGroups
-from veridical.selection._reading import (
+from veridical.search.feature_groups import FeatureGroups
+from veridical.selection._inputs import (
     Abilities,
     read_arguments,
     read_feature_groups,

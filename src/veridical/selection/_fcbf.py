@@ -19,7 +19,7 @@ from veridical.criteria.information import (
 from veridical.kernels.trainsets import TrainSets
 from veridical.search import predominance
 from veridical.selection._base import Cost, Selector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 
 class FCBF(Selector):

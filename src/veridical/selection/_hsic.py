@@ -16,7 +16,7 @@ from veridical.kernels.trainsets import TrainSets
 from veridical.search import rank_by_score
 from veridical.search.backward import backward
 from veridical.selection._base import Cost, Selector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 
 class HSIC(Selector):

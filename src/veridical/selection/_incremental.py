@@ -17,7 +17,7 @@ from veridical.criteria.correlation import correlation_redundancy
 from veridical.criteria.survival import cox_relevance, event_weights
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 from veridical.search.incremental import (
     ForwardSearch,
     append_rest,
@@ -26,7 +26,7 @@ from veridical.search.incremental import (
     search_together,
 )
 from veridical.selection._base import Cost, ReportsProgress
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 MIN_SIMILARITY = 1e-3  # mRMR: smaller absolute correlations count as this
 

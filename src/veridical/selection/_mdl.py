@@ -14,7 +14,7 @@ from veridical._core.reading import read_samples
 from veridical._core.sklearn_private import take
 from veridical.criteria.information import MdlCost, cut_points, interval_codes
 from veridical.kernels.trainsets import TrainSets
-from veridical.selection._reading import Abilities, read_arguments
+from veridical.selection._inputs import Abilities, read_arguments
 
 
 class MDLDiscretizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):

@@ -13,7 +13,7 @@ from veridical.criteria.relief import (
 from veridical.kernels.relief import N_PARTS
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 
 class MultiSURF(ReportsProgress, ScoreSelector):

@@ -23,7 +23,7 @@ from veridical.kernels.ordering import order_by_score
 from veridical.kernels.threads import thread_count
 from veridical.kernels.trainsets import TrainSets
 
-TIED = 1e-9  # difference of accuracies; with a smaller one they are equal
+TIED_WITHIN = 1e-9  # difference of accuracies; with a smaller one they are equal
 
 
 def size_averaged_accuracy(
@@ -82,7 +82,7 @@ def best_alpha(alphas: ArrayLike, accuracy: ArrayLike) -> float:
             "accuracy for each alpha."
         )
     # The mean of 0.2 and 0.4 is 0.3, although in binary it is slightly more.
-    return float(np.round(tried[found >= found.max() - TIED].mean(), 12))
+    return float(np.round(tried[found >= found.max() - TIED_WITHIN].mean(), 12))
 
 
 def class_accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> dict[Any, float]:

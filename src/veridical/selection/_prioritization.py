@@ -22,7 +22,7 @@ from veridical.criteria.correlation import correlation_redundancy
 from veridical.criteria.survival import cox_relevance
 from veridical.kernels.ordering import order_by_score
 from veridical.kernels.trainsets import TrainSets
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 from veridical.search.incremental import (
     ForwardSearch,
     Redundancy,
@@ -34,8 +34,8 @@ from veridical.search.incremental import (
 from veridical.selection._alpha import EXPONENTS, MAX_SIZE, draw_splits, score_alphas
 from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
+from veridical.selection._inputs import Abilities
 from veridical.selection._predictor_sets import best_alpha, size_averaged_accuracy
-from veridical.selection._reading import Abilities
 
 RelevanceKind = Literal["all-classes", "one-vs-all"]
 

@@ -21,7 +21,7 @@ from veridical.criteria.relief import (
 from veridical.kernels.relief import N_PARTS
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ReportsProgress, ScoreSelector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 #: Samples; with as many, all comparisons take minutes, and a warning says so.
 MANY_SAMPLES = 50_000

@@ -17,7 +17,7 @@ from veridical.criteria import ConcordanceRelevance, CoxRelevance, Relevance
 from veridical.criteria.survival import concordances, cox_scores, score_chi_squares
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 from veridical.selection._univariate import UnivariateSelector
 
 

@@ -21,12 +21,12 @@ from veridical.kernels.duality import POOR_GAP
 from veridical.kernels.threads import run
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 from veridical.selection._base import Cost, ReportsProgress
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 #: Relative difference of squared weights; with a smaller one features are tied.
-RELATIVE = 1e-9
+TIED_WITHIN = 1e-9
 
 
 class SVMRFE(ReportsProgress):
@@ -134,12 +134,12 @@ class SVMRFE(ReportsProgress):
                 n_features,
                 weights.scores,
                 n_drop,
-                rtol=RELATIVE,
+                rtol=TIED_WITHIN,
                 atol=lambda: weights.noise,
                 by_index=True,
                 tick=self._tick,
                 groups=groups,
-                ahead=partial(weights.drop_ahead, rtol=RELATIVE)
+                ahead=partial(weights.drop_ahead, rtol=TIED_WITHIN)
                 if one_by_one
                 else None,
             )

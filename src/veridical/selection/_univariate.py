@@ -22,7 +22,7 @@ from veridical.criteria import (
 from veridical.criteria.information import MdlCost
 from veridical.kernels.trainsets import TrainSets
 from veridical.selection._base import Cost, ScoreSelector
-from veridical.selection._reading import Abilities
+from veridical.selection._inputs import Abilities
 
 
 class UnivariateSelector(ScoreSelector):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from veridical.leakbench.honest_tables import HonestTable, nearest
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable, nearest
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

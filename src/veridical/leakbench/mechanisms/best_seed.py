@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

@@ -9,8 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.ensemble import AdaBoostClassifier
 from sklearn.model_selection import StratifiedKFold
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

@@ -6,8 +6,8 @@ import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

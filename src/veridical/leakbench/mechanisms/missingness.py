@@ -7,8 +7,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

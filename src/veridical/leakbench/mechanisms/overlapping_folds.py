@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from veridical.leakbench.honest_tables import HonestTable, nearest
 from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable, nearest
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

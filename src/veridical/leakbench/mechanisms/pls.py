@@ -9,8 +9,8 @@ from sklearn.cross_decomposition import PLSRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 class LatentScores(PLSRegression):

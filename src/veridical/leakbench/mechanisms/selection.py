@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from sklearn.pipeline import make_pipeline
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 from veridical.selection import AnovaF
 
 

@@ -7,8 +7,8 @@ import pandas as pd
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 
+from veridical.leakbench.honest_tables import HonestTable, nearest, target_encoder
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable, nearest, target_encoder
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

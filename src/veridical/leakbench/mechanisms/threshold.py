@@ -12,8 +12,8 @@ from sklearn.model_selection import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from veridical.leakbench.honest_tables import HonestTable
 from veridical.leakbench.planting import N_FOLDS, Mechanism, Planted, Scenario
-from veridical.leakbench.tables import HonestTable
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:

@@ -65,12 +65,14 @@ from veridical.experiments import (
 from veridical.learning import C45, NaiveBayes
 from veridical.papers.accuracy_estimation.figures import TABLE_1
 from veridical.papers.accuracy_estimation.findings import report
-from veridical.papers.data import PaperData, refuse_other_data
+from veridical.papers.paper_data import PaperData, refuse_other_data
 
 #: Learners by the names that the study uses.
 LEARNERS = {"c45": C45, "nb": NaiveBayes}
 
+#: Numbers of folds; −k leaves k samples out.
 FOLDS = (2, 5, 10, 20, -5, -2, -1)
+#: Numbers of bootstrap samples.
 BOOTSTRAPS = (1, 2, 5, 10, 20, 50, 100)
 
 #: Holdouts in a unit: more share the reading of the data, fewer can be stopped sooner.

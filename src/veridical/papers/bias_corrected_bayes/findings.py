@@ -243,7 +243,7 @@ def _cut_offs(figures: ModelCells) -> Iterator[Check]:
 
 
 def _times(figures: ModelCells) -> Iterator[Check]:
-    """Check how long a fit takes, and how little of it is the correction."""
+    """Check how long a fit takes, and which share of it the correction takes."""
     ours = figures.time(_MOST, True)
     statement = f"{_MOST} features of 10000: time to fit and predict"
     rule = "at most 0.5 s"

@@ -66,7 +66,7 @@ from veridical.experiments import (
 from veridical.learning import BiasCorrectedGaussianNB, BiasCorrectedNB
 from veridical.papers.bias_corrected_bayes.figures import KS
 from veridical.papers.bias_corrected_bayes.findings import report
-from veridical.papers.data import refuse_other_data
+from veridical.papers.paper_data import refuse_other_data
 
 #: Increase it when `make_beta_bernoulli` draws other samples than before.
 SOURCE_VERSION = 1

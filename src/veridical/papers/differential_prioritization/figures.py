@@ -152,7 +152,7 @@ class PredictorSetResults:
                 results[relevance, data] = found
         return cls(results)
 
-    def of_kind(self, relevance: str) -> list[DataSetResult]:
+    def with_relevance(self, relevance: str) -> list[DataSetResult]:
         """Return the results with one kind of relevance, the most classes first."""
         return [
             self.results[relevance, name]
@@ -164,7 +164,7 @@ class PredictorSetResults:
         """Return the results of data sets with both kinds of relevance."""
         return [
             (one, self.results["one-vs-all", one.data])
-            for one in self.of_kind("all-classes")
+            for one in self.with_relevance("all-classes")
             if ("one-vs-all", one.data) in self.results
         ]
 
@@ -184,16 +184,16 @@ def _arrange(data: str, group: pd.DataFrame) -> DataSetResult | None:
         values = ordered[list(names)].to_numpy(dtype=np.float64)
         return values.reshape(*shape, len(names))
 
-    def of_classes(name: str) -> FloatArray:
+    def by_class(name: str) -> FloatArray:
         return block(*(f"{name}_{k}" for k in range(K)))
 
-    tested = of_classes("class_tested")
+    tested = by_class("class_tested")
     return DataSetResult(
         data,
         alphas.astype(np.float64),
         100 * block("accuracy")[..., 0],
-        np.where(tested > 0, 100 * of_classes("class_accuracy"), np.nan),
-        of_classes("class_features"),
+        np.where(tested > 0, 100 * by_class("class_accuracy"), np.nan),
+        by_class("class_features"),
         block("mean_relevance")[..., 0],
         block("mean_correlation")[..., 0],
     )
@@ -262,7 +262,7 @@ def make_tables(figures: PredictorSetResults) -> Iterator[StudyTable]:
         "Splits",
     )
     rows = []
-    for one in figures.of_kind("all-classes"):
+    for one in figures.with_relevance("all-classes"):
         other = figures.results.get(("one-vs-all", one.data))
         for kind, found in (("all-classes", one), ("one-vs-all", other)):
             if found is not None:
@@ -310,7 +310,7 @@ def _class_names(one: DataSetResult) -> tuple[str, ...]:
 
 def draw_pictures(figures: PredictorSetResults) -> Iterator[Picture]:
     """Draw the paper's figures 1, 2, 4 and 5."""
-    results = figures.of_kind("all-classes")
+    results = figures.with_relevance("all-classes")
     yield from _accuracy_by_alpha(figures)
     if results:
         yield from _by_classes(figures)
@@ -321,7 +321,7 @@ def draw_pictures(figures: PredictorSetResults) -> Iterator[Picture]:
 
 
 def _accuracy_by_alpha(figures: PredictorSetResults) -> Iterator[Picture]:
-    for one in figures.of_kind("all-classes"):
+    for one in figures.with_relevance("all-classes"):
         curves = []
         for kind, label in RELEVANCE_NAMES.items():
             found = figures.results.get((kind, one.data))
@@ -339,7 +339,7 @@ def _accuracy_by_alpha(figures: PredictorSetResults) -> Iterator[Picture]:
 
 def _by_classes(figures: PredictorSetResults) -> Iterator[Picture]:
     group = "Data sets by their number of classes (figures 1 and 2)"
-    results = figures.of_kind("all-classes")
+    results = figures.with_relevance("all-classes")
     places = tuple(f"{one.title} ({one.n_classes})" for one in reversed(results))
     titles: dict[str, tuple[str, Callable[[DataSetResult], float]]] = {
         "Best alpha": ("alpha", lambda one: one.best_alpha),

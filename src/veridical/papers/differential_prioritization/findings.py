@@ -47,7 +47,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
         As `veridical.papers.differential_prioritization.study` describes it.
     """
     figures = PredictorSetResults.from_cells(frame)
-    results = figures.of_kind("all-classes")
+    results = figures.with_relevance("all-classes")
     checks = [
         *_trends(results),
         *_imbalance(results),

@@ -57,9 +57,9 @@ from veridical.experiments import (
     stratified_split,
 )
 from veridical.learning import DAGSVM
-from veridical.papers.data import refuse_other_data
 from veridical.papers.differential_prioritization.findings import report
 from veridical.papers.expression import DATA, FILES, get_arrays
+from veridical.papers.paper_data import refuse_other_data
 from veridical.selection import (
     DifferentialPrioritization,
     class_relevance,

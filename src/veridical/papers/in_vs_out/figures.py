@@ -111,7 +111,7 @@ def jackknife(values: Sequence[FloatArray], statistic: Callable[..., float]) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class SourceResults:
     """The accuracies of one source and one N; see the notation of the module."""
 
     source: str
@@ -155,7 +155,7 @@ class Block:
 class SelectorPair:
     """Two selectors on one block: its cells are sizes times classifiers."""
 
-    block: Block
+    block: SourceResults
     first: int
     second: int
 
@@ -196,7 +196,7 @@ class SelectorPair:
 class GridResults:
     """All blocks of a study."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[SourceResults, ...]
     n_left_out: int = 0
 
     @classmethod
@@ -210,7 +210,7 @@ class GridResults:
         blocks, left_out = [], len(frame) - len(good)
         for key, rows in good.groupby(["source", "n"], sort=True):
             source, n = (str(part) for part in key)
-            block, kept = _block(source, int(n), rows)
+            block, kept = _read_source_results(source, int(n), rows)
             left_out += len(rows) - kept
             if block is not None:
                 blocks.append(block)
@@ -227,7 +227,7 @@ class GridResults:
         """Return the sources, continuous ones first."""
         return list(dict.fromkeys(block.source for block in self.blocks))
 
-    def of_source(self, source: str) -> list[Block]:
+    def blocks_from(self, source: str) -> list[SourceResults]:
         """Return the blocks of one source, by ascending N."""
         return [block for block in self.blocks if block.source == source]
 
@@ -256,7 +256,9 @@ class GridResults:
         return pd.DataFrame(rows, columns=[*names, "better"])
 
 
-def _block(source: str, n: int, rows: pd.DataFrame) -> tuple[Block | None, int]:
+def _read_source_results(
+    source: str, n: int, rows: pd.DataFrame
+) -> tuple[SourceResults | None, int]:
     """Return the block of one source and N, and how many cells it contains."""
     known = list(TITLES)
     axes = {
@@ -284,7 +286,7 @@ def _block(source: str, n: int, rows: pd.DataFrame) -> tuple[Block | None, int]:
         names.sort(key=lambda name: int(name.rpartition("_")[2]))
         values = rows[names].to_numpy(dtype=np.float64)
         folds[method] = values.reshape(*shape, -1, len(names))
-    block = Block(
+    block = SourceResults(
         source,
         n,
         tuple(axes["selector"]),
@@ -319,7 +321,7 @@ class Table3Example:
     classifier: int
 
     @classmethod
-    def find_in(cls, block: Block) -> Table3Example | None:
+    def find_in(cls, block: SourceResults) -> Table3Example | None:
         """Return the example in a block; None where the block does not contain it."""
         if SIZE not in block.sizes or CLASSIFIER not in block.classifiers:
             return None
@@ -363,7 +365,7 @@ class Table3Example:
 def find_examples(figures: GridResults) -> dict[int, Table3Example]:
     """Return the example at every N."""
     found = {
-        block.n: Table3Example.find_in(block) for block in figures.of_source(SOURCE)
+        block.n: Table3Example.find_in(block) for block in figures.blocks_from(SOURCE)
     }
     return {n: example for n, example in found.items() if example is not None}
 
@@ -452,7 +454,7 @@ def make_tables(figures: GridResults) -> Iterator[StudyTable]:
 def _table_1(figures: GridResults) -> StudyTable:
     rows = []
     for source in figures.sources():
-        blocks = figures.of_source(source)
+        blocks = figures.blocks_from(source)
         rows.append(
             (
                 source,
@@ -548,7 +550,7 @@ def draw_pictures(figures: GridResults) -> Iterator[Picture]:
     yield from _gap_picture(figures)
 
 
-def _axis(blocks: Sequence[Block]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _axis(blocks: Sequence[SourceResults]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     return (("N, samples in a training set", tuple(str(block.n) for block in blocks)),)
 
 
@@ -558,7 +560,7 @@ def _curve(values: Sequence[Interval], label: str) -> Curve:
 
 def _bias_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
-        blocks = figures.of_source(source)
+        blocks = figures.blocks_from(source)
         curves = []
         for method in IN_AND_OUT:
             means = [block.mean_biases[method].interval for block in blocks]
@@ -575,7 +577,7 @@ def _bias_pictures(figures: GridResults) -> Iterator[Picture]:
 
 def _imbalance_pictures(figures: GridResults) -> Iterator[Picture]:
     for source in figures.sources():
-        blocks = figures.of_source(source)
+        blocks = figures.blocks_from(source)
         curves = []
         for method in IN_AND_OUT:
             means = [

@@ -40,9 +40,9 @@ from veridical.papers.in_vs_out.figures import (
     SOURCE,
     TITLES,
     WHERE,
-    Block,
     GridResults,
     N,
+    SourceResults,
     Table3Example,
     draw_pictures,
     find_examples,
@@ -124,14 +124,14 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
 
 def _biases(figures: GridResults) -> Iterator[Check]:
     for source in CONTINUOUS:
-        yield _bias_signs(source, figures.of_source(source))
-    yield _small_inside(figures.of_source("nonlinear"))
+        yield _bias_signs(source, figures.blocks_from(source))
+    yield _small_inside(figures.blocks_from("nonlinear"))
     for source in CONTINUOUS:
-        yield _falling(source, figures.of_source(source))
+        yield _falling(source, figures.blocks_from(source))
     yield _largest(figures)
 
 
-def _bias_signs(source: str, blocks: list[Block]) -> Check:
+def _bias_signs(source: str, blocks: list[SourceResults]) -> Check:
     statement = f"A1. OUT is optimistic, IN pessimistic and less far off: {source}"
     published = "OUT above 0, IN below 0"
     rule = (
@@ -173,7 +173,7 @@ def _further(
     return abs(normalise(outside, truth)) - abs(normalise(inside, truth))
 
 
-def _small_inside(blocks: list[Block]) -> Check:
+def _small_inside(blocks: list[SourceResults]) -> Check:
     statement = "A2. The bias of IN is small on the non-linear source"
     published = "below 1 % on average, at every N"
     rule = "the mean is within ±1.5 % at every N, and every cell within ±6 %"
@@ -196,13 +196,13 @@ def _small_inside(blocks: list[Block]) -> Check:
     return Check(statement, outcome, published, ours, rule)
 
 
-def _largest_cell(block: Block, method: str) -> float:
+def _largest_cell(block: SourceResults, method: str) -> float:
     """Return the largest normalised bias of a cell of a block, in per cent."""
     cells = 100 * block.normalised[method].mean(axis=-1)
     return float(cells.ravel()[np.abs(cells).argmax()])
 
 
-def _falling(source: str, blocks: list[Block]) -> Check:
+def _falling(source: str, blocks: list[SourceResults]) -> Check:
     statement = f"A3. The bias of OUT falls with N: {source}"
     published = "falls"
     rule = "rank correlation of the mean normalised bias with N is at most −0.7"
@@ -481,7 +481,7 @@ def _spreads(figures: GridResults) -> Iterator[Check]:
     yield Check(statement, outcome, published, ours, rule)
 
 
-def _over_folds(block: Block, method: str) -> float:
+def _over_folds(block: SourceResults, method: str) -> float:
     return float(block.folds[method].var(axis=-1, ddof=1).mean())
 
 

@@ -289,9 +289,9 @@ class DrawnSets:
             return derive_seed(root, purpose=purpose, **data_set, set=number, **more)
 
         k = settings["n_folds"]
-        of_folds = seed("folds", resampling="k-fold", k=k, repeat=0)
+        seed_of_folds = seed("folds", resampling="k-fold", k=k, repeat=0)
         # The paper's folds are not stratified.
-        folds = KFold(k, shuffle=True, random_state=of_folds).split(y[:n])
+        folds = KFold(k, shuffle=True, random_state=seed_of_folds).split(y[:n])
         columns = np.random.default_rng(seed("columns")).permutation(X.shape[1])
         X = X.iloc[:, columns] if isinstance(X, pd.DataFrame) else X[:, columns]
         return cls(X, y, n, list(folds), seed("methods"))

@@ -40,7 +40,7 @@ PUBLISHED: dict[tuple[str, int], tuple[float, Any, Any]] = {
     ("lufe-anova", 500): (76.81, (44, 4.77), (44, 2.55)),
 }
 
-_NAMES = {
+_METHOD_NAMES = {
     "all": "all words",
     "rfe": "RFE-{k}",
     "anova": "ANOVA-{k}",
@@ -53,7 +53,7 @@ _NAMES = {
 
 def method_name(method: str, k: int) -> str:
     """Return the name of a method in the paper."""
-    return _NAMES[method].format(k=k)
+    return _METHOD_NAMES[method].format(k=k)
 
 
 def share_of(method: str) -> int:

@@ -60,10 +60,10 @@ from veridical.experiments import (
     derive_seed,
 )
 from veridical.learning import LUFeCV
-from veridical.papers.data import refuse_other_data
 from veridical.papers.expression import DATA, get_arrays
 from veridical.papers.lufe.figures import GENES, STAND_IN
 from veridical.papers.lufe.findings import report
+from veridical.papers.paper_data import refuse_other_data
 from veridical.selection import SVMRFE, AnovaF, ExpressionFilter
 
 FloatArray = NDArray[np.float64]
@@ -147,7 +147,7 @@ class LUFeStudy(PaperStudy):
         texts = [name for name in spec.data if not name.startswith(GENES)]
         said = []
         if not texts:
-            said.append(_MISSING)
+            said.append(_TEXTS_NOT_FOUND)
         elif all(name.startswith(STAND_IN) for name in texts):
             said.append(
                 "TechTC-300 was not found; tasks made from 20 Newsgroups are used "
@@ -226,7 +226,7 @@ def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
 # -- the tasks -----------------------------------------------------------------------
 
 _FOLDER = "techtc/"
-_MISSING = (
+_TEXTS_NOT_FOUND = (
     "The text tasks were not found. Put the files of TechTC-300, or others with two "
     "classes of texts, as npz (CSR arrays data, indices, indptr, shape; y; "
     "feature_names) into a folder techtc inside the folder that VERIDICAL_DATA names."
@@ -294,7 +294,7 @@ def get_task(name: str) -> BinaryTask:
     if name.startswith(GENES):
         return BinaryTask.from_arrays(*_read_genes(name.removeprefix(GENES)))
     if name not in available():
-        raise InputError(_MISSING)
+        raise InputError(_TEXTS_NOT_FOUND)
     table, y = load(name)
     X = np.asarray(table.toarray() if sparse.issparse(table) else table, dtype=float)
     words = _read_words(name)

@@ -43,16 +43,16 @@ from veridical.report.view import (
 #: as shares of the axes: a name that would cover another one is left out.
 NAMED_SPOTS, NAME_WIDTH, NAME_HEIGHT = 12, 0.16, 0.04
 #: The two sides are told apart by colour, and by disc and ring.
-LOOKS: dict[Side, dict[str, Any]] = {
+STYLES: dict[Side, dict[str, Any]] = {
     "a": {"color": "C0", "marker": "o", "markerfacecolor": "C0"},
     "b": {"color": "C1", "marker": "o", "markerfacecolor": "white"},
 }
-CURVE_LOOKS = (
-    *LOOKS.values(),
+CURVE_STYLES = (
+    *STYLES.values(),
     {"color": "0.2", "marker": "s", "markerfacecolor": "0.2"},
 )
 TONES = {"yes": "C2", "no": "C3", "open": "0.5"}
-LONGEST = 46  # characters of a name
+LONGEST_NAME = 46  # characters of a name
 PAD = 16  # points between axes and title: room for the names of levels
 MORE = 0.22  # rows between two intervals of one mark
 PILED_WITHIN = 0.01  # values nearer than this are piled up
@@ -258,7 +258,7 @@ def height(picture: Any) -> float:
     return 6.5 if isinstance(picture, Reliability) else 4.8
 
 
-def short(name: str, longest: int = LONGEST) -> str:
+def short(name: str, longest: int = LONGEST_NAME) -> str:
     """Cut a long name at its end."""
     return shortened(" ".join(name.split()), longest)
 
@@ -299,7 +299,7 @@ def _whiskers(
     ax: Axes, y: float, mark: Mark, bounds: DrawnInterval | None, **more: Any
 ) -> None:
     """Draw a value with its interval, where it has one."""
-    look = {**LOOKS[mark.side], "markersize": 8, "capsize": 4, **more}
+    look = {**STYLES[mark.side], "markersize": 8, "capsize": 4, **more}
     span = None
     if bounds is not None:
         span = [[mark.value - bounds.low], [bounds.high - mark.value]]
@@ -326,7 +326,7 @@ def _pairs(picture: Pairs, ax: Axes, **kwargs: Any) -> None:
         ax.plot([pair.a, pair.b], [0, 1], color=better, alpha=0.6, zorder=1)
     for row, mark in enumerate((picture.a, picture.b)):
         values = [pair[1 + row] for pair in picture.pairs]
-        look = {**LOOKS[mark.side], "markersize": 5, "linestyle": "none", **kwargs}
+        look = {**STYLES[mark.side], "markersize": 5, "linestyle": "none", **kwargs}
         ax.plot(values, [row] * len(values), **look)
         away = row + (0.3 if row else -0.3)
         _whiskers(ax, away, mark, mark.bounds[0] if mark.bounds else None)
@@ -362,7 +362,7 @@ def _distributions(pictures: tuple[Distribution, ...], ax: Axes, **kwargs: Any) 
 def _ranks(picture: Ranks, ax: Axes, **kwargs: Any) -> None:
     ranks, n = picture.ranks, len(picture.names)
     order = sorted(range(n), key=lambda i: ranks[i])
-    look = {**LOOKS["a"], "markersize": 8, "linestyle": "none", **kwargs}
+    look = {**STYLES["a"], "markersize": 8, "linestyle": "none", **kwargs}
     ax.plot([ranks[i] for i in order], range(n), **look)
     name_rows(ax, [f"{picture.names[i]}  {ranks[i]:.2f}" for i in order])
     for row, members in enumerate(picture.groups):
@@ -387,7 +387,7 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
     handles = []
     for i, curve in enumerate(picture.curves):
         offset = 0.0 if picture.ribbon else APART * (i - (n - 1) / 2)
-        look = {**CURVE_LOOKS[i % len(CURVE_LOOKS)], "capsize": 3, **kwargs}
+        look = {**CURVE_STYLES[i % len(CURVE_STYLES)], "capsize": 3, **kwargs}
         x = [places[place] + offset for place in curve.places]
         spans: Any = _spans(curve.values)
         if picture.ribbon:
@@ -525,8 +525,8 @@ def _waterfall(picture: Waterfall, ax: Axes, **kwargs: Any) -> None:
 def _cloud(picture: Cloud, ax: Axes, **kwargs: Any) -> None:
     kinds: dict[Side | None, dict[str, Any]] = {
         None: {"color": "0.6", "marker": "."},
-        "a": {**LOOKS["a"], "markersize": 6},
-        "b": {**LOOKS["b"], "markersize": 6},
+        "a": {**STYLES["a"], "markersize": 6},
+        "b": {**STYLES["b"], "markersize": 6},
     }
     for side, look in kinds.items():
         spots = [spot for spot in picture.spots if spot.side == side]

@@ -59,8 +59,10 @@ from veridical.report.view import (
 )
 
 LEFT, RIGHT = 2.5, 97.5  # edges of the plot, in per cent of the width
+#: Heights of rows and gaps, in pixels.
 LEVEL_ROW, LABEL_ROW, MEAN_ROW, GAP, AXIS_ROW, MORE_ROW = 16, 20, 18, 46, 22, 12
 LONGEST_LABEL, LONGEST_ROW = 26, 46  # characters
+#: Distances between ticks of an axis of shares; the smallest with at most six ticks.
 STEPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.25)
 
 
@@ -287,6 +289,7 @@ def _mean(
 
 # -- a value above a distribution ------------------------------------------------------
 
+#: In pixels; taller piles of dots are pressed together.
 NULL_ROW, NULL_DOT, NULL_SPACING, NULL_TALLEST, PADDING = 40, 2.5, 5.5, 96, 12
 DOT_WIDTH = 1.0  # per cent of the width
 
@@ -320,6 +323,7 @@ def _distribution(picture: Distribution, scale: AxisScale) -> ET.Element:
 # -- mean ranks ------------------------------------------------------------------------
 
 RANK_LEFT, RANK_RIGHT = 4.0, 96.0  # rank 1 and the last rank
+#: Heights in pixels: above the first row, of a row, and of the thick lines.
 RANK_TOP, RANK_ROW, RANK_BAR = 34, 34, 14
 #: Characters of a name; a longer one is cut.
 LONGEST_RANK = 40
@@ -374,10 +378,14 @@ def _rank_x(rank: float, n: int) -> float:
 
 # -- curves ----------------------------------------------------------------------------
 
+#: Edges of the plot in per cent of the width; its top and height in pixels.
 CURVE_LEFT, CURVE_RIGHT, CURVE_TOP, CURVE_HEIGHT = 9.0, 99.0, 10, 180
+#: Distances between ticks of a vertical axis.
 CURVE_STEPS = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0)
+#: Characters of the name of a place and of an axis; longer ones are cut.
 LONGEST_PLACE, LONGEST_AXIS = 16, 40
-LOOKS = ("vd-a", "vd-b", "")
+#: Style classes of the first curves, in turn.
+CSS_CLASSES = ("vd-a", "vd-b", "")
 
 
 @dataclass(frozen=True)
@@ -445,9 +453,9 @@ def _curves(picture: Curves, scale: AxisScale | None) -> ET.Element:
     for k, curve in enumerate(picture.curves):
         offset = k - (n - 1) / 2
         if picture.ribbon:
-            _ribbon(svg, curve, axes, LOOKS[k % len(LOOKS)])
+            _ribbon(svg, curve, axes, CSS_CLASSES[k % len(CSS_CLASSES)])
             offset = 0.0
-        _curve(svg, curve, picture, axes, LOOKS[k % len(LOOKS)], offset)
+        _curve(svg, curve, picture, axes, CSS_CLASSES[k % len(CSS_CLASSES)], offset)
     return svg
 
 
@@ -540,6 +548,7 @@ def point_words(label: str, where: str, value: Interval) -> str:
 # -- predicted and observed ------------------------------------------------------------
 
 SHARE_LEFT, SHARE_RIGHT = 8.0, 98.0  # probability 0 and 1, in per cent of the width
+#: In pixels: top and height of the plot, and gap and height of the bars below.
 SHARE_TOP, SHARE_HEIGHT, SHARE_GAP, SHARE_BARS = 12, 200, 26, 44
 #: Models often predict the same; side by side their intervals can be told apart.
 DODGE: dict[Side, float] = {"a": -0.6, "b": 0.6}
@@ -607,6 +616,7 @@ def _share_y(share: float) -> float:
 
 # -- boxes and bars --------------------------------------------------------------------
 
+#: In pixels.
 BOX_HEIGHT, BOX_GAP = 34, 6
 
 
@@ -639,7 +649,7 @@ def _bars(picture: Bars, scale: AxisScale | None) -> ET.Element:
             words = f"{label}, {name}: {said[k]}"
             share = counts[i] / picture.total if picture.total else 0.0
             place = (LEFT, row * i + 20 + 12 * k, (RIGHT - LEFT) * share, 9)
-            _rect(_group(svg, "", words), f"vd-fill {LOOKS[k % 2]}", *place)
+            _rect(_group(svg, "", words), f"vd-fill {CSS_CLASSES[k % 2]}", *place)
     return svg
 
 
@@ -659,7 +669,7 @@ def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
         words = picture.total_words if step is None else step.words
         left, right = sorted(map(axis.x, ends[i]))
         group = _group(svg, "", f"{label}: {words}")
-        look = LOOKS[1 if step is not None and i > 1 else 0]
+        look = CSS_CLASSES[1 if step is not None and i > 1 else 0]
         place = (left, STEP_ROW * i + 20, max(right - left, 0.3), 11)
         _rect(group, f"vd-fill {look}", *place)
         text = f"{shortened(label, LONGEST_ROW)}: {words}"

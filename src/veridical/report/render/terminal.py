@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from veridical.report.view import Rows, View
 
 MOST_ROWS = 20  # of a table; the rest is on the page and in the JSON
-SHORT = 12  # characters of a word that are folded last
+SHORT_WORD = 12  # characters of a word that are folded last
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,11 @@ def fit_widths(rows: Rows, room: int) -> tuple[list[int], int]:
     def both(one: Sequence[int], other: Sequence[int]) -> list[int]:
         return [max(pair) for pair in zip(one, other, strict=True)]
 
-    short_heads = [min(head, SHORT) for head in heads]
-    short = [w if n else min(w, SHORT) for w, n in zip(texts, numbers, strict=True)]
-    split = [min(w, SHORT) for w in words]
+    short_heads = [min(head, SHORT_WORD) for head in heads]
+    short = [
+        w if n else min(w, SHORT_WORD) for w, n in zip(texts, numbers, strict=True)
+    ]
+    split = [min(w, SHORT_WORD) for w in words]
     # Widths to start from, the least that they may become, and the gap.
     one_head, one_word = both(whole, heads), both(texts, heads)
     no_long, in_parts = both(short, short_heads), both(split, short_heads)

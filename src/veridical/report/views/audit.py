@@ -68,6 +68,7 @@ from veridical.report.view import (
     sized_data,
     table,
     view,
+    write_chance,
     written,
 )
 
@@ -423,9 +424,7 @@ def _figure(s: AuditSummary) -> Figure:
                 f"{scoring.write(lane['null_mean'])} on average, 95 % of them "
                 f"{scoring.write_range(lane['null_low'], lane['null_high'])}"
             )
-        said += [
-            f"{name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
-        ]
+        said += write_chance(scoring)
         side: Literal["a", "b"] = "a" if lane["protocol"] == "in" else "b"
         mark = Mark(lane["label"], a["value"], bounds, side, "true labels")
         picture = Distribution(
@@ -562,9 +561,7 @@ def _table(s: AuditSummary) -> Rows:
 def _for_paper(s: AuditSummary, found: Rows) -> Rows:
     codes = listing(each["code"] for each in s["findings"]) or "none"
     scoring = read_info(s["scoring"])
-    guess = "".join(
-        f"; {name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
-    )
+    guess = "".join(f"; {level}" for level in write_chance(scoring))
     caption = (
         f"{capitalized(scoring.full_label)} of {name_of(s['estimator'])} on "
         f"{said_data(s['data'])}{guess}. Findings: {codes}."

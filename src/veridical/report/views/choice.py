@@ -73,6 +73,13 @@ BADGES = {
     "open": "Not shown to be better than guessing",
     "no": "Do not believe",
 }
+#: What the columns and remarks of the table of candidates mean.
+KEY = (
+    "p-value: of the hypothesis that the candidate is the best of all, adjusted for "
+    "the number of candidates. Like the best: not distinguishable from it. 1 SE: its "
+    "score is within one standard error of the best. Front: no other candidate has "
+    "as few features, as good a score and as stable a selection"
+)
 #: What the corrected score estimates.
 MEANING = {
     "bbc": "The corrected score is the mean score of the winner of a bootstrap draw on "
@@ -310,7 +317,7 @@ def show(record: Choice) -> View:
         f"Candidates ({said_data(s['data'])}), the best first. "
         f"{what} {info.write(s['score'])} "
         f"({info.write_range(s['low'], s['high'])}) after correction for the choice, "
-        f"{info.write(s['naive_score'])} before."
+        f"{info.write(s['naive_score'])} before. {KEY}."
     )
     short = _candidates(s, 15)
     warnings: tuple[Warn, ...] = ()
@@ -420,14 +427,12 @@ def _candidates(s: ChoiceSummary, most: int) -> Rows:
             )
         )
     more = len(s["candidates"]) - most
-    caption = (
-        "Cross-validated with selection inside the folds, the best first; like the "
-        "best: not distinguishable from it; 1 SE: within one standard error of it; "
-        "front: on the Pareto front of size, score and stability"
-    )
+    caption = f"Cross-validated with selection inside the folds, the best first. {KEY}"
     caption += f"; {more} more are listed by --json" if more > 0 else ""
     heads = "Estimator! | Selector! | Features# | "
-    heads += f"{capitalized(info.label)}#* | 95 % interval#^ | p# | Stability#^ | "
+    heads += (
+        f"{capitalized(info.label)}#* | 95 % interval#^ | p-value# | Stability#^ | "
+    )
     return table(caption, f"{heads}Wins#^ | Remarks", rows)
 
 

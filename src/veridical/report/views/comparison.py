@@ -89,6 +89,7 @@ from veridical.report.view import (
     sized_data,
     table,
     view,
+    write_chance,
     written,
 )
 
@@ -483,14 +484,14 @@ def _n_selections(record: Comparison) -> dict[str, int]:
     return {m: int(s[0, ..., 0].size) for m, s in record.selected.items()}
 
 
-def _difference(
+def _difference_of_two(
     pairs: Mapping[str, Sequence[PairVerdict]], method: str
 ) -> DifferenceSummary | None:
     """Turn the verdict of a method on two selectors, if any, into plain numbers."""
-    return difference(pairs[method][0].verdict) if method in pairs else None
+    return summarize_difference(pairs[method][0].verdict) if method in pairs else None
 
 
-def difference(verdict: Verdict) -> DifferenceSummary:
+def summarize_difference(verdict: Verdict) -> DifferenceSummary:
     """Turn a verdict into plain numbers and strings."""
     test = verdict.test
     found: DifferenceSummary = fill(
@@ -525,7 +526,7 @@ def _method(record: Comparison, method: str) -> MethodSummary:
         "a": plain(a),
         "b": plain(b),
         "interval": describe_interval(record, method),
-        "difference": _difference(record.pairs, method),
+        "difference": _difference_of_two(record.pairs, method),
         "pairs": _pairs(shown, n_folds, pair_unit),
         "pair_unit": pair_unit,
     }
@@ -555,7 +556,7 @@ def _by_estimator(record: Comparison) -> list[EstimatorSummary]:
                     "label": LABELS[method],
                     "a": means[name][method][0],
                     "b": means[name][method][1],
-                    "difference": _difference(record.by_estimator[name], method),
+                    "difference": _difference_of_two(record.by_estimator[name], method),
                 }
                 for method in _methods(record)
             ],
@@ -660,7 +661,7 @@ def _pair(first: int, second: int, pair: PairVerdict) -> Any:
         "second": second,
         "better": None if pair.better is None else better[pair.better],
         "adjusted": pair.adjusted,
-        "difference": difference(pair.verdict),
+        "difference": summarize_difference(pair.verdict),
     }
 
 
@@ -682,11 +683,11 @@ def write_size(size: SizeSummary | None) -> str:
     '7.0 to 10.0 % (measured; nominal 5 %)'
     """
     if size is None:
-        return "not measured near this design"
+        return "not measured in designs like this one"
     rate = percent(size["rate"])
     if size["n_designs"] > 1:
         rate = percent_range(size["low"], size["high"])
-    where = "measured" if size["near"] else "measured, but not near this design"
+    where = "measured" if size["near"] else "measured, but only in other designs"
     text = f"{rate} ({where}; nominal {100 * size['nominal']:g} %)"
     return f"{text} before calibration" if size["calibrated"] else text
 
@@ -698,8 +699,8 @@ def on_size(label: str, gap: DifferenceSummary, target: str) -> str:
         known = "" if size is None else f" ({_over_designs(size)})"
         cure = "; calibrated=True (--calibrated) measures it on data sets like these"
         return (
-            f"{label}: the false-positive rate of this test has not been measured near "
-            f"this design{known}{cure if target == 'classes' else ''}."
+            f"{label}: the false-positive rate of this test has not been measured in "
+            f"designs like this one{known}{cure if target == 'classes' else ''}."
         )
     seen = f"n = {size['n_simulations']} data sets on which neither selector is better"
     if size["calibrated"]:
@@ -1397,9 +1398,7 @@ def _pair_table(s: Summary) -> Rows:
 
 def _caption(s: Summary | ManySummary, more: str = "") -> str:
     data, scoring = s["data"], read_info(s["scoring"])
-    guess = "".join(
-        f", {name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
-    )
+    guess = "".join(f", {level}" for level in write_chance(scoring))
     caption = (
         f"Mean {scoring.full_label} on {data['name']}: "
         f"{count(data['n_samples'], 'sample')}, "
@@ -1469,8 +1468,8 @@ def _on_testing(gap: DifferenceSummary) -> list[str]:
         return said
     if not size["near"]:
         said.append(
-            "The false-positive rate of this test has not been measured near this "
-            f"design; it is {_over_designs(size)}."
+            "The false-positive rate of this test has not been measured in designs "
+            f"like this one; it is {_over_designs(size)}."
         )
         return said
     if size["n_designs"] > 1:

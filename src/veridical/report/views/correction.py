@@ -212,7 +212,7 @@ def show(record: Correction) -> View:
 
 @view.register
 def show_table(record: CalibrationTable) -> View:
-    """Show the probabilities of one model beside what happened."""
+    """Show the probabilities of one model beside the observed classes."""
     one = _calibration(record, float("nan"))
     label, n = one["label"], count(one["n"], "sample")
     error, expected = percent(one["error"]), percent(one["expected_error"])

@@ -272,7 +272,14 @@ def show(record: Discoveries) -> View:
     warned: tuple[Warn, ...] = ()
     if words["warnings"]:
         warned = (Warn("Assumptions", tuple(words["warnings"])),)
-    caption = f"Features of {sized_data(s['data'])}, by the strength of their evidence."
+    n_leading = min(MOST_LEADING, len(features.rows))
+    caption = (
+        f"The {n_leading} features of {sized_data(s['data'])} with the strongest "
+        f"evidence; {len(s['claimed'])} are claimed. q-value: the smallest nominal "
+        "rate at which the feature is claimed."
+    )
+    if s["effect_kind"]:
+        caption += f" Effect: {s['effect_kind']}."
     rows = features.rows[:MOST_LEADING]
     return View(
         title=f"Which features may be claimed? {s['data']['name']}",

@@ -77,6 +77,7 @@ from veridical.report.view import (
     sentence,
     table,
     view,
+    write_chance,
     write_score,
     write_score_range,
 )
@@ -582,7 +583,7 @@ def _figure(s: EstimatesSummary) -> Figure:
         "valid; thinner lines are further intervals, named in the table."
     )
     if s["words"]["notes"]:
-        caption += " A ring marks an estimate that a note below doubts."
+        caption += " A ring marks an estimate about which a note below warns."
     if against:
         caption += f" {on_chance(scoring, data)}"
     if not scoring.greater_is_better:
@@ -682,9 +683,7 @@ def _for_paper(s: EstimatesSummary, figures: Rows) -> Rows:
     known = [] if s["data"] is None else [said_data(s["data"])]
     scoring = read_info(s["scoring"])
     if s["data"] is not None:
-        known += [
-            f"{name} {scoring.write(value)}" for name, value, _ in chance_level(scoring)
-        ]
+        known += write_chance(scoring)
     where = f" ({'; '.join(known)})" if known else ""
     metric = sentence(scoring.full_label)[:-1]
     caption = f"{metric} of {name_of(s['estimator'])}{where}."

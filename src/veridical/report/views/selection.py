@@ -71,22 +71,23 @@ MOST_PLACES = 12
 MOST_CLASSES = 20
 #: More features beside the list than this are left to the JSON.
 MOST_OTHERS = 200
-#: Kinds of intervals of an accuracy, in words.
+#: What the badge of an accuracy says, by what may be believed.
 BADGES = {
     "yes": "Better than the majority class",
-    "care": "Accurate, but the list is not stable",
+    "care": "With care",
     "open": "Not shown to be better than the majority class",
     "no": "Worse than the majority class",
 }
-
-
 #: The same for other scores than accuracy.
 BADGES_OF_SCORES = {
     "yes": "Better than guessing",
-    "care": "Better than guessing, but the list is not stable",
+    "care": "With care",
     "open": "Not shown to be better than guessing",
     "no": "Worse than guessing",
 }
+
+#: The badge where the folds do not support the list of features.
+UNSTABLE = "The list is not stable"
 
 ON_WEAK = "Support is weak where fewer than half of the folds selected the feature."
 #: Marks of a feature that folds do not support.
@@ -307,13 +308,13 @@ def _remarks(record: Selection) -> list[str]:
             f"The features listed were selected on the training samples; the {what} "
             "is that of the estimator trained on these features, on the test samples."
         )
-    of_classes = (
+    classes_in_words = (
         f" The intervals of classes are Wilson's for {_what_is_independent(record)}; "
         "how often these cover the truth has not been measured."
     )
     said = [
         f"The interval of the {what}: {kind}. {_coverage(record)}"
-        f"{of_classes if record.classes else ''}",
+        f"{classes_in_words if record.classes else ''}",
         on_list,
     ]
     if len(record.sizes) > 1:
@@ -384,10 +385,13 @@ def show(record: Selection) -> View:
     data = f" ({said_data(s['data'])})" if " where" in where else ""
     claim = f"{capitalized(estimator)} {does}{where}."
     caption = f"Features selected by {selector}{data}. {claim}"
+    badges = BADGES if scoring.is_accuracy else BADGES_OF_SCORES
+    if not record.is_stable:
+        badges = {**badges, "care": UNSTABLE}
     return View(
         title=f"Which features, and how good are they? {s['data']['name']}",
         question="Which features, and how good are they?",
-        **answer(words, BADGES if scoring.is_accuracy else BADGES_OF_SCORES),
+        **answer(words, badges),
         facts=tuple(facts),
         sections=tuple(sections),
         provenance=provenance(s, (), models),
@@ -469,23 +473,27 @@ def _score_figure(s: SelectionSummary) -> Figure:
 def _features(s: SelectionSummary) -> Rows:
     if s["is_validated"]:  # there are no folds
         heads = "Rank# | Feature! | Index#^ | Score#"
-        rows = [[str(f["rank"]), *_cells(f)] for f in s["features"]]
+        rows = [[str(f["rank"]), *_describe_feature(f)] for f in s["features"]]
         caption = "Features selected on the training samples, best first"
         return table(caption, heads, rows)
     return list_supported(s["features"], s["n_folds"])
 
 
 def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
-    """List features that were selected on all samples, with their support by folds."""
-    rows = [
-        [str(rank), *_cells(f), _times(f, n_folds), SUPPORT[f["support"]]]
+    """List features that were selected on all samples; weak support is marked."""
+    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds#"
+    rows: list[list[str | TableCell]] = [
+        [str(rank), *_describe_feature(f), _times(f, n_folds)]
         for rank, f in enumerate(features, 1)
     ]
-    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds# | Support"
+    if any(f["support"] != "half" for f in features):
+        heads += " | Support"
+        for row, f in zip(rows, features, strict=True):
+            row.append(SUPPORT[f["support"]])
     return table("Features selected on all samples, best first", heads, rows)
 
 
-def _cells(f: FeatureInfo) -> list[str | TableCell]:
+def _describe_feature(f: FeatureInfo) -> list[str | TableCell]:
     own = MISSING if f["score"] is None else write_plain(f["score"])
     return [f["name"], str(f["index"]), own]
 
@@ -549,7 +557,10 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
-        rows = [[*_cells(f), _times(f, s["n_folds"])] for f in others[:MOST_OTHERS]]
+        rows = [
+            [*_describe_feature(f), _times(f, s["n_folds"])]
+            for f in others[:MOST_OTHERS]
+        ]
         caption = "Features outside the list that folds selected"
         heads = "Feature! | Index# | Score# | Selected in folds#"
         blocks.append(table(caption, heads, rows))

@@ -44,7 +44,7 @@ SCHEMA = "veridical/study/1"
 SEVERAL_SCHEMA = "veridical/studies/1"
 WATCH_SCHEMA = "veridical/watch/1"
 REFRESH = 3  # seconds until a page of a running study asks for itself again
-LONGEST = 400  # characters of a statement
+LONGEST_STATEMENT = 400  # characters of a statement
 #: How an outcome is told: its tone, and a sign.
 SIGNS: dict[str, tuple[Tone, str]] = {
     "reproduced": ("yes", "\N{CHECK MARK}"),
@@ -77,7 +77,7 @@ class CheckSummary(TypedDict):
 
 
 class StudyTableSummary(TypedDict):
-    """A table of words and figures to be read."""
+    """A table of texts and numbers."""
 
     title: str
     header: list[str]
@@ -176,7 +176,7 @@ def _picture(picture: Picture) -> PictureSummary:
     sections = [title for title, places in picture.sections for _ in places]
     return {
         "group": clean(picture.group),
-        "title": clean(picture.title, LONGEST),
+        "title": clean(picture.title, LONGEST_STATEMENT),
         "unit": clean(picture.unit),
         "points": [
             {
@@ -202,7 +202,7 @@ def convert_picture(picture: Picture) -> Curves:
     sections = tuple(
         (clean(title), tuple(map(clean, places))) for title, places in picture.sections
     )
-    title, unit = clean(picture.title, LONGEST), clean(picture.unit)
+    title, unit = clean(picture.title, LONGEST_STATEMENT), clean(picture.unit)
     return Curves("", title, unit, sections, drawn, picture.band).described()
 
 
@@ -282,13 +282,13 @@ def _outcome_counts(studies: Sequence[StudySummary], missing: Sequence[str]) -> 
     for study in studies:
         outcomes = Counter(check["outcome"] for check in study["checks"])
         numbers = [str(outcomes[outcome]) for outcome in SIGNS]
-        rows.append((study["study"], *numbers, _cells(study["settings"])))
+        rows.append((study["study"], *numbers, _count_computed(study["settings"])))
     rows += [(name, *[MISSING] * len(SIGNS), "not run") for name in missing]
     heads = "Study! | Reproduced# | Not reproduced# | Open# | Cells computed#"
     return table("Findings of each paper by outcome", heads, rows)
 
 
-def _cells(settings: Mapping[str, Setting]) -> str:
+def _count_computed(settings: Mapping[str, Setting]) -> str:
     cells = settings.get("cells")
     if not isinstance(cells, Mapping):
         return MISSING

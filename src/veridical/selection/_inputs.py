@@ -32,10 +32,10 @@ from veridical._core.splits import read_rows
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Target
 from veridical._core.weights import read_target_weights
-from veridical.search.groups import FeatureGroups
+from veridical.search.feature_groups import FeatureGroups
 
 #: Sample weights that a selector accepts: any, whole numbers only, or none.
-Weights = Literal["any", "whole", "none"]
+WeightKind = Literal["any", "whole", "none"]
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Abilities:
     sparse: bool = False
     blocks: bool = False
     device: bool = False
-    weights: Weights = "none"
+    weights: WeightKind = "none"
     targets: tuple[Kind, ...] = ("classes",)
 
     def adapt(self, features: Features, name: str) -> Features:

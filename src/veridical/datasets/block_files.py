@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from veridical._core.errors import InputError
 from veridical._core.lazy import LazyMatrix
 from veridical._core.lazy_readers import frame_matrix, stored_matrix
-from veridical._core.reading import check_outcome, refuse_missing_labels
+from veridical._core.reading import check_outcome
 from veridical._core.text import did_you_mean, listed
+from veridical.datasets.tables import as_labels
 
 #: First bytes of an HDF5 file.
 HDF5 = b"\x89HDF"
@@ -63,7 +64,7 @@ def open_parquet(
     y = fetch([target]).column(target).to_pandas()
     kept = empty.select(features) if features else empty
     X = frame_matrix(fetch, features, kept, n_rows, memory_limit, name)
-    return X, _as_labels(y, name)
+    return X, _check_target(y, name)
 
 
 def is_index(column: str) -> bool:
@@ -159,7 +160,7 @@ def _open_group(
         names = [_text(one) for one in np.asarray(group["feature_names"][:])]
     y = pd.Series(_decoded(np.asarray(group["y" if target is None else target][:])))
     X = stored_matrix(group["X"], names, memory_limit, name, {})
-    return X, _as_labels(y, name, X.shape[0])
+    return X, _check_target(y, name, X.shape[0])
 
 
 def _open_annotated(
@@ -181,7 +182,7 @@ def _open_annotated(
         _choose(layer, layers, f"layer of {name}")
         stored = group["layers"][layer]
     X = stored_matrix(stored, names, memory_limit, name, side_columns)
-    return X, _as_labels(_obs_column(obs[target]), name, X.shape[0])
+    return X, _check_target(_obs_column(obs[target]), name, X.shape[0])
 
 
 def _obs_column(stored: Any) -> pd.Series[Any]:
@@ -227,12 +228,10 @@ def _choose(wanted: str | None, known: list[str], what: str) -> str:
     return wanted
 
 
-def _as_labels(
+def _check_target(
     y: pd.Series[Any], name: str, n_samples: int | None = None
 ) -> NDArray[Any]:
     """Check a target, and return it as labels."""
-    refuse_missing_labels(y, name)
-    values = y.to_numpy()
-    labels = np.array(values.tolist()) if values.dtype == object else values
+    labels = as_labels(y, name)
     check_outcome(labels, len(y) if n_samples is None else n_samples, name)
     return labels

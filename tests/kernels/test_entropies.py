@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.oracles import selection as oracle
 
-from veridical.kernels.tables import pair_uncertainty
+from veridical.kernels.entropies import pair_uncertainty
 
 codes = st.sampled_from([None, 0, 1, 2])
 samples = st.lists(st.tuples(codes, codes), min_size=1, max_size=25)

@@ -29,7 +29,7 @@ from veridical._core.encoding import (
 from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, refuse_other_than_numbers
 from veridical._core.sklearn_private import output_kind, take
-from veridical._core.text import listed, plural, show
+from veridical._core.text import listed, show, write_rows
 
 
 class SideColumns(NamedTuple):
@@ -353,10 +353,9 @@ def code_covariates(
         missing = np.flatnonzero(pd.isna(values))
         if missing.size:
             raise InputError(
-                f"Covariate {show(name)} is missing in {plural('row', missing)} "
-                f"{listed(missing)}, counted from 0; fill it in first "
-                "(veridical.preparation.Impute before this step) or leave out these "
-                "rows."
+                f"Covariate {show(name)} is missing in {write_rows(missing)}, counted "
+                "from 0; fill it in first (veridical.preparation.Impute before this "
+                "step) or leave out these rows."
             )
         numbers = _as_numbers(values)
         known = None if coding is None else coding[k]
@@ -416,9 +415,8 @@ def read_batches(side: SideColumns) -> NDArray[Any]:
     missing = np.flatnonzero(pd.isna(values))
     if missing.size:
         raise InputError(
-            f"The batch {show(side.names[0])} is missing in {plural('row', missing)} "
-            f"{listed(missing)}, counted from 0; write it there, or leave out these "
-            "rows."
+            f"The batch {show(side.names[0])} is missing in {write_rows(missing)}, "
+            "counted from 0; fill it in, or leave out these rows."
         )
     return object_if_text(np.asarray(values))
 

@@ -1,3 +1,5 @@
+"""Permutation p-values with early stopping, against a plain loop."""
+
 import numpy as np
 import pytest
 from tests.oracles.discovery import (
@@ -12,7 +14,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.criteria import relief
 from veridical.criteria.relief import SETS_AT_ONCE
-from veridical.discovery.association import ENOUGH, sequential_pvalues
+from veridical.discovery.permutation_pvalues import ENOUGH_ABOVE, sequential_pvalues
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.kernels.distance import LEVELS
 from veridical.kernels.ordering import first_by_score, near_first
@@ -281,7 +283,7 @@ def test_sequential_pvalues_are_uniform_under_the_null():
         assert abs(share - alpha) < 4 * np.sqrt(alpha * (1 - alpha) / p) + 0.005
     stopped = found.n_drawn < 1000
     np.testing.assert_allclose(
-        found.pvalues[stopped], ENOUGH / found.n_drawn[stopped], rtol=1e-12
+        found.pvalues[stopped], ENOUGH_ABOVE / found.n_drawn[stopped], rtol=1e-12
     )
 
 

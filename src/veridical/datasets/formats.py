@@ -21,7 +21,7 @@ from veridical._core.lazy import read_bytes
 from veridical._core.reading import check_survival, refuse_missing_labels
 from veridical._core.text import did_you_mean, listed, show
 from veridical.datasets.arff import looks_like_arff, read_arff
-from veridical.datasets.blocks import (
+from veridical.datasets.block_files import (
     HDF5,
     is_zarr,
     open_hdf5,

@@ -23,7 +23,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.targets import SURVIVAL_DTYPE
-from veridical._core.validation import check_count
+from veridical.datasets.synthetic import check_sizes, weigh_relevant
 
 #: Nodes of the quadrature that finds the rate of censoring.
 _NODES = 60
@@ -81,7 +81,7 @@ def make_linear_regression(
     >>> X.shape, y.shape, relevant.tolist()
     ((125, 60), (125,), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9])
     """
-    _check_sizes(n_samples, n_features, n_relevant)
+    check_sizes(n_samples, n_features, n_relevant)
     if not 0 <= r2 <= 1:
         raise InputError(f"r2={r2!r} must be a share between 0 and 1.")
     if not tail_df > 2:
@@ -141,7 +141,7 @@ def make_friedman(
     >>> X.shape, y.shape
     ((200, 60), (200,))
     """
-    _check_sizes(n_samples, n_features, 5)
+    check_sizes(n_samples, n_features, 5)
     if not (np.isfinite(noise) and noise >= 0):
         raise InputError(f"noise={noise!r} must be a finite number, 0 or more.")
     rng = as_generator(random_state)
@@ -257,7 +257,7 @@ def make_survival(
     >>> X.shape, y.dtype.names, f"{1 - y['event'].mean():.1f}"
     ((1000, 60), ('event', 'time'), '0.4')
     """
-    _check_sizes(n_samples, n_features, n_relevant)
+    check_sizes(n_samples, n_features, n_relevant)
     if not 0 <= censored < 1:
         raise InputError(f"censored={censored!r} must be a share from 0 to below 1.")
     if not (np.isfinite(strength) and np.isfinite(shape) and shape > 0):
@@ -331,19 +331,9 @@ def make_random_survival(
     return (X, y, np.empty(0, dtype=np.intp)) if return_relevant else (X, y)
 
 
-def _check_sizes(n_samples: int, n_features: int, n_relevant: int) -> None:
-    check_count("n_samples", n_samples)
-    check_count("n_features", n_features)
-    check_count("n_relevant", n_relevant)
-    if n_relevant > n_features:
-        raise InputError(
-            f"n_relevant={n_relevant} is more than n_features={n_features}."
-        )
-
-
 def _signal(X: FloatArray, n_relevant: int) -> FloatArray:
     """Return g: the weighted sum of the relevant features, of variance 1."""
-    w = (np.arange(1, n_relevant + 1) / n_relevant) ** 1.5
+    w = weigh_relevant(n_relevant)
     return np.asarray(X[:, :n_relevant] @ w / np.linalg.norm(w))
 
 

@@ -29,7 +29,7 @@ Scores = Callable[[IntArray, IntArray], FloatArray]
 #: Called with the number of permutations done and their largest number.
 Tick = Callable[[int, int], object]
 #: Permutations above after which the p-value of a feature is known well enough.
-ENOUGH = 20
+ENOUGH_ABOVE = 20
 # Relative and absolute difference of scores that are equal in exact arithmetic.
 _RTOL, _ATOL = 1e-9, 1e-11
 
@@ -118,8 +118,8 @@ def sequential_pvalues(
 ) -> Tested:
     """Test every feature with as many permutations as its p-value needs.
 
-    A feature that `ENOUGH` permutations have reached, the last of them the l-th, has
-    the p-value ``ENOUGH / l`` and is not tested any more; the others have
+    A feature that `ENOUGH_ABOVE` permutations have reached, the last of them the l-th,
+    has the p-value ``ENOUGH_ABOVE / l`` and is not tested any more; the others have
     ``(1 + #) / (1 + B)``. Both are exact: under the null hypothesis p ≤ α has a
     probability of at most α [2]_.
 
@@ -147,9 +147,9 @@ def sequential_pvalues(
     for orders in permutations.chunks(most):
         above = _reaches(scores(orders, active), least[active])
         total = n_above[active] + np.cumsum(above, axis=0)
-        stopped = total[-1] >= ENOUGH
-        when = done + 1 + np.argmax(total >= ENOUGH, axis=0)
-        pvalues[active[stopped]] = ENOUGH / when[stopped]
+        stopped = total[-1] >= ENOUGH_ABOVE
+        when = done + 1 + np.argmax(total >= ENOUGH_ABOVE, axis=0)
+        pvalues[active[stopped]] = ENOUGH_ABOVE / when[stopped]
         n_drawn[active[stopped]] = when[stopped]
         n_above[active] = total[-1]
         done += len(orders)

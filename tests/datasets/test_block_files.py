@@ -146,7 +146,7 @@ def test_what_is_wrong_is_named(tmp_path, monkeypatch):
     (tmp_path / "cut.h5").write_bytes(path.read_bytes()[:200])
     with pytest.raises(InputError, match="damaged or not an HDF5 file"):
         read(tmp_path / "cut.h5", "type")
-    monkeypatch.setattr("veridical.datasets.blocks.find_spec", lambda name: None)
+    monkeypatch.setattr("veridical.datasets.block_files.find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"needs h5py.*veridical\[hdf5\]"):
         read(path, "type")
 
