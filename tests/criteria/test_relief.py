@@ -263,7 +263,7 @@ def test_tiles_give_the_scores_of_all_distances_at_once(kind, n_features, monkey
     monkeypatch.setattr(relief, "MAX_BYTES", 0)
     monkeypatch.setattr(relief, "TILE_BYTES", 0)
     monkeypatch.setattr(relief, "MAX_PAIRS", 150 * 20)
-    monkeypatch.setattr(relief._Relief, "is_tall", True)
+    monkeypatch.setattr(relief.PlainRelief, "is_tall", True)
     for n_threads in (1, 2):
         for (table, relevance), wanted in zip(cases, at_once, strict=True):
             found = relevance.scores(table, sets, n_threads)
