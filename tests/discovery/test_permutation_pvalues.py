@@ -190,7 +190,7 @@ def test_small_sets_of_complete_numbers_are_not_weighed_as_a_whole(monkeypatch):
     def refuse(self):
         raise AssertionError("weighed all features")
 
-    monkeypatch.setattr(relief._Relief, "weights", refuse)
+    monkeypatch.setattr(relief.PlainRelief, "weights", refuse)
     assert len(ReliefF(5).lead_table(table, halves, 5)) == 4
     with pytest.raises(AssertionError, match="all features"):
         ReliefF(5).lead_table(table, [half[:-1] for half in [np.arange(40)] * 2], 5)
