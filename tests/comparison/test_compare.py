@@ -605,5 +605,5 @@ def test_calibration_is_advised_only_where_it_can_be_had(target):
         random_state=0,
     )
     page = veridical.report.page(found)
-    assert "has not been measured near" in page
+    assert "has not been measured in designs like this one" in page
     assert ("--calibrated" in page) == (target == "classes")
