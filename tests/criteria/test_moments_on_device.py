@@ -6,6 +6,7 @@ from tests.oracles.device import KERNELS, as_device_matrix, choose_kernels, has_
 
 from veridical import InputError
 from veridical._core import devices
+from veridical.criteria.moments_on_device import DeviceColumns
 from veridical.selection import (
     FCBF,
     HSIC,
@@ -49,6 +50,9 @@ def table(kind, n=60, p=14):
         X += 1e9
     elif kind == "outliers":
         X[5, ::2] *= 1e7
+        X[0, 1::2] = 1e17
+    elif kind == "integers":
+        X = 10**15 + (100 * X).astype(np.int64)
     elif kind == "constant":
         X[:, 1], X[:, 6] = 3.25, y
     elif kind == "huge":
@@ -57,7 +61,7 @@ def table(kind, n=60, p=14):
     return X, y
 
 
-KINDS = ["normal", "single", "bytes", "far", "outliers", "constant", "huge"]
+KINDS = ["normal", "single", "bytes", "integers", "far", "outliers", "constant", "huge"]
 
 
 def sets_of(n):
@@ -80,6 +84,31 @@ def test_same_orders(kernels, selector, kind):
     both = there.rank_many(X, y, sets), selector.rank_many(X, y, sets)
     for one, other in zip(*both, strict=True):
         assert one.tolist() == other.tolist()
+
+
+@pytest.mark.parametrize("selector", SELECTORS, ids=repr)
+def test_the_kernels_are_used(monkeypatch, selector):
+    choose_kernels("numpy", monkeypatch)
+
+    def refuse(X):
+        raise RuntimeError("used")
+
+    monkeypatch.setattr(DeviceColumns, "make_kernels", staticmethod(refuse))
+    X, y = table("normal")
+    with pytest.raises(RuntimeError, match="used"):
+        selector.fit(as_device_matrix(X), y)
+
+
+def test_bytes_that_begin_anywhere(kernels):
+    """A view of bytes need not begin where four of them are read together."""
+    X, y = table("bytes", p=16)
+    if kernels == "gpu":
+        there = devices.cupy().zeros(X.size + 1, dtype=np.uint8)[1:].reshape(X.shape)
+        there[:] = devices.cupy().asarray(X)
+    else:
+        there = X
+    found = MRMR().fit(as_device_matrix(there), y)
+    assert found.order_.tolist() == MRMR().fit(X, y).order_.tolist()
 
 
 @pytest.mark.parametrize("target", ["numbers", "survival"])

@@ -5,7 +5,7 @@ Without a GPU its kernels are replaced by numpy's, so that all else is tested.
 
 import numpy as np
 import pytest
-from tests.oracles.device import KERNELS, choose_kernels, has_gpu
+from tests.oracles.device import KERNELS, as_device_matrix, choose_kernels, has_gpu
 
 from veridical import InputError
 from veridical._core import devices
@@ -184,6 +184,40 @@ def test_a_matrix_on_the_device_is_used_there(kernels):
         ReliefF().fit(matrix, y)
 
 
+def test_codes_of_an_array_on_a_device_are_refused_with_a_cure(kernels):
+    X, y = table("codes")
+    with pytest.raises(InputError, match="pass the array in memory"):
+        ReliefF(categorical_features=[5]).fit(as_device_matrix(X), y)
+
+
+def test_memory_that_is_too_small_is_said(monkeypatch):
+    choose_kernels("numpy", monkeypatch)
+
+    class OutOfMemoryError(Exception):
+        """As CuPy's."""
+
+    def fail(self):
+        raise OutOfMemoryError("no room for 60 GB")
+
+    monkeypatch.setattr(DeviceRelief, "weights", fail)
+    X, y = table("normal")
+    with pytest.raises(InputError, match=r"too small \(no room for 60 GB\); use"):
+        ReliefF(device="cuda").fit(X, y)
+
+
+@pytest.mark.skipif(not has_gpu(), reason="there is no GPU with CuPy")
+def test_many_samples_with_codes():
+    """More samples than a grid of blocks has rows."""
+    rng = np.random.default_rng(0)
+    n = 70_000
+    X, y = rng.random((n, 3)).astype(np.float32), rng.integers(0, 2, n)
+    X[:, 2] = rng.integers(0, 4, n)
+    more = {"categorical_features": [2], "n_samples": 300, "random_state": 0}
+    same(ReliefF(device="cuda", **more).fit(X, y), ReliefF(**more).fit(X, y))
+    whole = ReliefF(device="cuda", categorical_features=[2]).fit(X, y)
+    assert np.isfinite(whole.scores_).all()
+
+
 def test_columns_of_a_matrix_on_the_device():
     X, _ = table("normal")
     reader = DeviceReader(X)
@@ -198,7 +232,7 @@ def test_what_is_wrong_is_said(monkeypatch):
         ReliefF(device="gpu").fit(X, y)
     monkeypatch.setitem(__import__("sys").modules, "cupy", None)
     devices.cupy.cache_clear()
-    with pytest.raises(InputError, match="needs CuPy, which is not installed"):
+    with pytest.raises(InputError, match="needs CuPy, which cannot be imported"):
         ReliefF(device="cuda").fit(X, y)
     devices.cupy.cache_clear()
 
@@ -212,6 +246,6 @@ def test_arrays_on_a_gpu_are_accepted(package, selector):
     on_gpu = module.asarray(X)
     target = module.asarray(y)
     if package == "torch":
-        on_gpu, target = on_gpu.cuda(), target.cuda()
+        on_gpu, target = on_gpu.cuda().requires_grad_(), target.cuda()
     here = type(selector)().fit(X, y)
     same(selector.fit(on_gpu, target), here)

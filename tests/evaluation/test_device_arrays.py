@@ -6,6 +6,7 @@ from tests.oracles.device import KERNELS, as_device_matrix, choose_kernels
 
 from veridical import compare, estimate, select
 from veridical._core import devices
+from veridical.criteria.relief_on_device import DeviceRelief
 from veridical.selection import MRMR, AnovaF, ReliefF
 
 
@@ -36,13 +37,22 @@ def test_select(arrays, selector):
     assert found.score == here.score
 
 
-def test_compare_and_estimate(arrays):
+def test_compare_and_estimate(arrays, monkeypatch):
     X, there, y = arrays
-    both = [
-        compare([AnovaF(3), ReliefF(3)], one, y, estimator="nb", **OPTIONS)
-        for one in (X, there)
-    ]
-    assert both[0].to_frame().equals(both[1].to_frame())
+    here = compare([AnovaF(3), ReliefF(3)], X, y, estimator="nb", **OPTIONS)
+    by_gpu = [AnovaF(3, device="cuda"), ReliefF(3, device="cuda")]
+    used = []
+    weights = DeviceRelief.weights
+    monkeypatch.setattr(
+        DeviceRelief, "weights", lambda self: used.append(1) or weights(self)
+    )
+    for selectors, data, n_used in (
+        ([AnovaF(3), ReliefF(3)], there, 0),
+        (by_gpu, X, 1),
+    ):
+        found = compare(selectors, data, y, estimator="nb", **OPTIONS)
+        assert found.to_frame().equals(here.to_frame())
+        assert bool(used) == bool(n_used)
     assert (
         estimate("nb", there, y, **OPTIONS).value
         == estimate("nb", X, y, **OPTIONS).value

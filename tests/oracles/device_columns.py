@@ -46,8 +46,11 @@ class NumpyColumns:
     def column(self, j):
         return self.X[:, j].astype(float)
 
-    def centred(self, j, weight, total):
-        x = self.column(j)
+    def first_row(self):
+        return self.X[0].astype(float)
+
+    def centred(self, j, weight, total, mean):
+        x = self.column(j) - mean
         return weight * (x - weight @ x / total)
 
     def upload(self, values):

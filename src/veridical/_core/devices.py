@@ -8,6 +8,8 @@ into the memory of the processor by blocks. CuPy is imported when a GPU is used.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
@@ -26,7 +28,9 @@ Device = Literal["cpu", "cuda"] | None
 def is_on_device(X: Any) -> bool:
     """Return whether an array is in the memory of a GPU."""
     package = type(X).__module__.split(".")[0]
-    return package in ("cupy", "torch") and hasattr(X, "__cuda_array_interface__")
+    if package == "torch":
+        return bool(getattr(X, "is_cuda", False))
+    return package == "cupy" and hasattr(X, "__cuda_array_interface__")
 
 
 def check_device(device: Any) -> Device:
@@ -56,26 +60,45 @@ def cupy() -> Any:
     """
     try:
         import cupy as found
-    except ImportError:
+    except ImportError as error:
         raise InputError(
-            "device='cuda' needs CuPy, which is not installed; install "
-            "'veridical[cuda]', or leave device out."
-        ) from None
+            f"Work on a GPU needs CuPy, which cannot be imported ({error}); install "
+            "'veridical[cuda]', or use device='cpu' and arrays of numpy."
+        ) from error
     try:
         n_devices = found.cuda.runtime.getDeviceCount()
     except found.cuda.runtime.CUDARuntimeError:
         n_devices = 0
     if not n_devices:
         raise InputError(
-            "device='cuda' needs an NVIDIA GPU, and CuPy finds none; see nvidia-smi, "
-            "or leave device out."
+            "Work on a GPU needs one of NVIDIA, and CuPy finds none; see nvidia-smi, "
+            "or use device='cpu' and arrays of numpy."
         )
     return found
 
 
 def to_host(values: Any) -> Any:
     """Copy an array from the GPU; return anything else as it is."""
-    return cupy().asnumpy(cupy().asarray(values)) if is_on_device(values) else values
+    return cupy().asnumpy(_as_cupy(values)) if is_on_device(values) else values
+
+
+def _as_cupy(X: Any) -> Any:
+    """Return an array of CuPy; what is on the GPU is not copied."""
+    return cupy().asarray(X.detach() if hasattr(X, "detach") else X)
+
+
+@contextmanager
+def memory_errors() -> Iterator[None]:
+    """Raise an error that says what to do where the memory of the GPU is too small."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":
+            raise
+        raise InputError(
+            f"The memory of the GPU is too small ({error}); use device='cpu', fewer "
+            "samples or features, or float32."
+        ) from error
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +138,12 @@ class DeviceReader:
 
 def device_matrix(X: Any) -> LazyMatrix:
     """Return an array on the GPU as a matrix that selectors read."""
-    array = cupy().asarray(X)
+    array = _as_cupy(X)
+    if array.device.id != 0:
+        raise InputError(
+            f"X is on GPU {array.device.id}, and the first one is used; start Python "
+            f"with CUDA_VISIBLE_DEVICES={array.device.id}, or copy X to the first."
+        )
     if array.ndim != 2 or array.dtype.kind not in "fiub":
         raise InputError(
             f"X is an array of {array.ndim} dimensions and type {array.dtype} on the "
@@ -126,4 +154,4 @@ def device_matrix(X: Any) -> LazyMatrix:
 
 def device_values(values: Any) -> Any:
     """Return the features of a table that are on the GPU; None if they are not."""
-    return values.device_array if is_lazy(values) else None
+    return values.device_array if is_lazy(values) and values.is_on_device else None

@@ -252,6 +252,11 @@ def _encode_lazy(X: LazyMatrix, categorical_features: Any) -> Features:
         categorical_features, X.shape[1], X.names, X.categorical
     )
     if not np.array_equal(categorical, X.categorical):
+        if X.is_on_device:
+            raise InputError(
+                "categorical_features names features of an array on a GPU, which holds "
+                "numbers; pass the array in memory (X.get() of CuPy) and device='cuda'."
+            )
         raise InputError(
             f"categorical_features={categorical_features!r} does not agree with the "
             "types of columns that are read by blocks; store categorical columns as "

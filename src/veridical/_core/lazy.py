@@ -173,11 +173,14 @@ class LazyMatrix:
         return np.asarray(dense, dtype=dtype)
 
     @property
+    def is_on_device(self) -> bool:
+        """Whether the values are in the memory of a GPU."""
+        return hasattr(self.reader, "device_array")
+
+    @property
     def device_array(self) -> Any:
-        """The values in the memory of a GPU; None where they are not there."""
-        found = getattr(self.reader, "device_array", None)
-        if found is None:
-            return None
+        """The values, where they are in the memory of a GPU; parts are copied."""
+        found: Any = vars(self.reader)["device_array"]
         if self._rows is not None:
             found = found[self._rows]
         return found if self._columns is None else found[:, self._columns]

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.devices import device_values
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Classes
@@ -109,7 +108,7 @@ def variances(
     """
     if data.kind == "numbers":
         return _regressions(data, sets, n_threads)
-    if device_values(data.values) is not None:
+    if data.is_lazy and data.values.is_on_device:
         from veridical.criteria.moments_on_device import (
             DeviceColumns,  # it imports this
         )

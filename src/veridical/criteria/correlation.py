@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.devices import device_values
 from veridical._core.lazy import is_lazy, is_on_disk, make_store
 from veridical._core.table import Table
 from veridical.criteria.anova import variances
@@ -208,7 +207,7 @@ def correlation_redundancy(
     floor: float = 0.0,
 ) -> CorrelationRedundancy | DeviceCorrelations:
     """Return the correlations of features, where these are; see the class."""
-    if device_values(data.values) is not None:
+    if data.is_lazy and data.values.is_on_device:
         from veridical.criteria.moments_on_device import DeviceCorrelations
 
         return DeviceCorrelations(data, sets, n_threads, against=against, floor=floor)

@@ -54,13 +54,13 @@ class DeviceColumns:
     def _origins(self) -> FloatArray:
         """Return `exact_origin` of every feature; raise for values that are refused."""
         X = self.kernels.X
-        if X.dtype.kind != "f":
+        if X.dtype.kind != "f" and X.dtype.itemsize <= 2:
             return np.zeros(X.shape[1])
         low, high, missing = self.kernels.ranges(np.arange(len(self._data)))
         refused = (missing > 0) | np.isinf(low) | np.isinf(high)
         for j in np.flatnonzero(refused):
             self._data.values.read(np.array([j]))  # it raises, with the row
-        first = np.array([float(one) for one in X[0]]) if len(X) else np.zeros(0)
+        first = self.kernels.first_row()
         least, most = np.minimum(first / 2, 2 * first), np.maximum(first / 2, 2 * first)
         return np.where((low >= least) & (high <= most), first, 0.0)
 
@@ -135,8 +135,7 @@ class DeviceCorrelations:
         with np.errstate(divide="ignore"):
             self._inverse = np.where(spread > 0, 1.0 / spread, 0.0)
         self._all = np.arange(data.n_features)
-        # Multiplicities of the samples, on the GPU, and means of the last set asked.
-        self._prepared: dict[int, tuple[Any, FloatArray]] = {}
+        self._means: dict[int, FloatArray] = {}
         self._known: OrderedDict[tuple[int, int], FloatArray] = OrderedDict()
         self._lock = Lock()
 
@@ -170,10 +169,9 @@ class DeviceCorrelations:
 
     def _correlate(self, s: int, j: int) -> FloatArray:
         kernels, total = self._columns.kernels, float(self._sets.counts[s].sum())
-        if s not in self._prepared:
-            counts = kernels.upload(self._sets.counts[s])
-            self._prepared = {s: (counts, self._columns.mean(s))}
-        counts, centre = self._prepared[s]
-        column = kernels.centred(j, counts, total)
+        if s not in self._means:
+            self._means[s] = self._columns.mean(s)
+        counts, centre = kernels.upload(self._sets.counts[s]), self._means[s]
+        column = kernels.centred(j, counts, total, float(centre[j]))
         products = kernels.multiply(column, centre) * self._inverse[s][j]
         return np.abs(products) * self._inverse[s]

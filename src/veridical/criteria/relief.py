@@ -14,6 +14,7 @@ is done where features are sparse: distances come from the stored values alone.
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -25,7 +26,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.devices import device_values
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical._core.targets import Numbers, Survival
@@ -836,13 +836,19 @@ def _relief(
     """Return the computation for dense or sparse features, or for those on a GPU."""
     if data.is_sparse:
         return _SparseRelief(data, sets, relevance, n_threads)
-    on_device = device_values(data.values) is not None
+    on_device = data.is_lazy and data.values.is_on_device
     if on_device and isinstance(relevance, ReliefRelevance):
         from veridical.criteria.relief_on_device import relief_on_device  # it extends
 
         found = relief_on_device(data, sets, relevance, n_threads)
         if found is not None:
             return found
+        warnings.warn(
+            "Neighbours are searched for on the processor: the GPU is used for up to "
+            "124 neighbours and features of usual size.",
+            UserWarning,
+            stacklevel=2,
+        )
     loaded = data.replace(features=data.features.load())
     return PlainRelief(loaded, sets, relevance, n_threads)
 

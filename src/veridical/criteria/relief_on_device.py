@@ -49,7 +49,9 @@ WIDTH = 512
 #: Bytes of the distances that are in memory at a time, and their share of what is free.
 MAX_CHUNK_BYTES, CHUNK_SHARE = 48 << 30, 0.3
 #: The same for lists of candidates.
-LIST_BYTES = 4 << 30
+LIST_BYTES, LIST_SHARE = 4 << 30, 1 / 16
+#: Bytes of a sample in a list, with what is computed for its neighbours.
+ENTRY_BYTES = 70
 #: Samples by which a list is longer than the number of neighbours, which distances that
 #: cannot be told apart may need; and standard deviations by which it is longer than a
 #: set needs on average.
@@ -212,7 +214,8 @@ class DeviceRelief(PlainRelief):
         width = 4 * _padded_size(len(self.rows))
         free = self.kernels.free_bytes()
         budget = min(MAX_CHUNK_BYTES, int(CHUNK_SHARE * free))
-        lists = min(LIST_BYTES, free // 8) // (self.n_classes * MAX_CAPACITY * 20)
+        lists = min(LIST_BYTES, int(LIST_SHARE * free))
+        lists //= self.n_classes * MAX_CAPACITY * ENTRY_BYTES
         step = max(TILE, min(budget // width, lists) // TILE * TILE)
         for lo in range(0, asked.size, step):
             yield asked[lo : lo + step]
@@ -227,9 +230,10 @@ class DeviceRelief(PlainRelief):
             listed = self.kernels.list_nearest(
                 whole.samples, D, part.size, wanted, capacity
             )
+        span = self._span_of_lists(D, part.size)
         for s, queries in enumerate(self.queries):
             wanting = np.flatnonzero(queries[part])
-            if listed is not None and wanting.size and self._may_share(s, D, part.size):
+            if listed is not None and wanting.size and self._may_share(s, span):
                 wider = self._bound_of_change(s, part)
                 near = self._decide(s, self._views[s], part, listed, wider)
                 is_open = self._find_open(near)
@@ -340,22 +344,24 @@ class DeviceRelief(PlainRelief):
         changed = np.flatnonzero(factor)
         return self.plain[changed], factor[changed]
 
-    def _may_share(self, s: int, D: Any, m: int) -> bool:
-        """Return whether lists of all samples may hold the neighbours in a set.
-
-        A sample is at least half the range of a feature away from one of its ends, so
-        that the change of a distance has a bound of at least `least`.
-        """
-        if not self._wanted[s]:
-            return False
-        columns, factor = self._changed(s)
-        least = float((factor * _spread(self.scales[s], columns)).sum()) / 2
-        if least == 0.0:
-            return True
+    def _span_of_lists(self, D: Any, m: int) -> float:
+        """Return how much further the end of a list is than the neighbours, about."""
+        if len(self.counts) == 1:
+            return np.inf
         some = self.kernels.xp.sort(D[: min(m, SOME), : len(self.rows)], axis=1)
         last = min(MAX_WANTED, some.shape[1]) - 1
         first = min(self.relevance.n_neighbors, last)
-        return least <= 2.0 * float((some[:, last] - some[:, first]).max())
+        return 2.0 * float((some[:, last] - some[:, first]).max())
+
+    def _may_share(self, s: int, span: float) -> bool:
+        """Return whether lists of all samples may hold the neighbours in a set.
+
+        A sample is at least half the range of a feature away from one of its ends, so
+        that the bound of the change of a distance is no smaller than this.
+        """
+        columns, factor = self._changed(s)
+        least = float((factor * _spread(self.scales[s], columns)).sum()) / 2
+        return self._wanted[s] > 0 and least <= span
 
     def _bound_of_change(self, s: int, part: IntArray) -> Any:
         """Bound how much larger distances of samples are with the ranges of a set."""
@@ -400,7 +406,7 @@ class DeviceRelief(PlainRelief):
             near_D = self._distances(view, own, scales)
         else:
             rows, places = self._upload(_padded(at)), self._upload(_padded(view.places))
-            near_D = D[rows][:, places]
+            near_D = D[rows[:, None], places]
             spread = _spread(whole, columns)
             added = float((factor * spread).sum()) / 2
             if columns.size:

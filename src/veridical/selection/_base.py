@@ -23,7 +23,12 @@ from sklearn.utils.validation import (
 )
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.devices import Device, check_device, device_matrix
+from veridical._core.devices import (
+    Device,
+    check_device,
+    device_matrix,
+    memory_errors,
+)
 from veridical._core.encoding import encode, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
@@ -315,12 +320,13 @@ class Selector(SelectorMixin, BaseEstimator):
     def _place(self, table: Table) -> Table:
         """Move dense features to where the parameter ``device`` says."""
         device = check_device(self.device)
-        here = table.is_lazy and table.values.device_array is not None
+        here = table.is_lazy and table.values.is_on_device
         if device == "cpu" and here:
             return table.replace(features=table.features.load())
         if device == "cuda" and not here and not table.is_sparse:
             features = table.features.load()
-            values = device_matrix(features.values)
+            with memory_errors():
+                values = device_matrix(features.values)
             return table.replace(features=replace(features, values=values))
         return table
 
@@ -363,7 +369,8 @@ class Selector(SelectorMixin, BaseEstimator):
     def _rank(self, data: Table, sets: TrainSets) -> list[Ranking]:
         """Rank the features for every training set, with groups as one."""
         groups = self._groups(data)
-        rankings = self._rankings(data, sets)
+        with memory_errors():
+            rankings = self._rankings(data, sets)
         return rankings if groups is None else [groups.arrange(r) for r in rankings]
 
     def _groups(self, data: Table) -> FeatureGroups | None:

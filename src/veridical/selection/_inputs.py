@@ -62,7 +62,7 @@ class Abilities:
         so, or are read; missing values are found when a block is read.
         """
         if features.is_lazy:
-            on_device = self.device and features.values.device_array is not None
+            on_device = self.device and features.values.is_on_device
             if not self.blocks and not on_device:
                 return self.adapt(features.load(), name)
             if not self.missing:

@@ -29,10 +29,10 @@ extern "C" __global__ void fill_ranges(
     if (j >= p) return;
     int part = blockIdx.y, n_parts = gridDim.y;
     int begin = (Long)n * part / n_parts, end = (Long)n * (part + 1) / n_parts;
-    VALUE least = INF, most = -INF;
+    double least = INF, most = -INF;
     int n_missing = 0;
     for (int i = begin; i < end; i++) {
-        VALUE x = X[rows[i] * p + j];
+        double x = X[rows[i] * p + j];
         n_missing += x != x;
         least = x < least ? x : least;
         most = x > most ? x : most;
@@ -104,7 +104,7 @@ extern "C" __global__ void multiply_parts(
     if (j >= p) return;
     int part = blockIdx.y, n_parts = gridDim.y, own = p - j < PACK ? p - j : PACK;
     Long begin = n * part / n_parts, end = n * (part + 1) / n_parts;
-    bool aligned = p % PACK == 0;
+    bool aligned = p % PACK == 0 && (size_t)X % sizeof(Packed) == 0;
     double from[PACK], sum[PACK] = {};
     for (int f = 0; f < PACK; f++) from[f] = f < own ? origin[j + f] : 0.0;
 #pragma unroll 8

@@ -95,10 +95,16 @@ class ColumnKernels:
         """Copy a feature to the memory of the processor."""
         return np.asarray(self.X[:, j].get(), dtype=np.float64)
 
-    def centred(self, j: int, weight: Any, total: float) -> Any:
-        """Return a feature less its weighted mean, times the weights, on the GPU."""
-        x = self.X[:, j].astype(np.float64)
-        x -= x[0]  # which may be far from zero
+    def first_row(self) -> FloatArray:
+        """Return the first value of every feature."""
+        return np.asarray(self.X[0].get(), dtype=np.float64)
+
+    def centred(self, j: int, weight: Any, total: float, mean: float) -> Any:
+        """Return a feature less its weighted mean, times the weights, on the GPU.
+
+        The mean is given, and what rounding left of it is subtracted, too.
+        """
+        x = self.X[:, j].astype(np.float64) - mean
         x -= (weight @ x) / total
         return x * weight
 

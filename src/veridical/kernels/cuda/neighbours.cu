@@ -186,7 +186,7 @@ extern "C" __global__ void add_mixed(
     const int *columns, int size, const double *low, const double *inverse,
     const int *n_vals, Long width, float *D)
 {
-    int j = blockIdx.x * blockDim.x + threadIdx.x, i = blockIdx.y;
+    int j = blockIdx.y * blockDim.x + threadIdx.x, i = blockIdx.x;
     if (j >= n || i >= m) return;
     Mixed mixed = {columns, size, low, inverse, n_vals};
     double more = mixed_distance(X + rows[asked[i]] * p, X + rows[j] * p, mixed, 0, 1);

@@ -88,9 +88,9 @@ class NeighbourKernels:
         self._launch = launcher("neighbours", self.X.dtype)
 
     def free_bytes(self) -> int:
-        """Return the free memory of the GPU."""
-        self.xp.get_default_memory_pool().free_all_blocks()
-        return int(self.xp.cuda.runtime.memGetInfo()[0])
+        """Return the free memory of the GPU, with what CuPy keeps for later arrays."""
+        kept = self.xp.get_default_memory_pool().free_bytes()
+        return int(self.xp.cuda.runtime.memGetInfo()[0] + kept)
 
     def scale(
         self, samples: DeviceSamples, columns: Any, centre: Any, factor: Any
@@ -129,7 +129,7 @@ class NeighbourKernels:
         """Add the distances over categorical and incomplete features to D."""
         n, m = len(samples.rows), len(asked)
         self._launch(
-            "add_mixed", (-(-n // THREADS), m), (THREADS,), self.X,
+            "add_mixed", (m, -(-n // THREADS)), (THREADS,), self.X,
             np.int64(self.X.shape[1]), samples.rows, np.int32(n), asked,
             np.int32(m), *_arguments(mixed), np.int64(D.shape[1]), D,
         )  # fmt: skip
