@@ -16,8 +16,8 @@ from tests.oracles.svm_plus import (
     primal_objective,
 )
 
-from veridical.kernels.active_set import solve_nonnegative
 from veridical.kernels.duality import GOOD_GAP, InfeasibleError
+from veridical.kernels.svm import solve_nonnegative
 from veridical.kernels.svm_exact import exact_gram
 from veridical.kernels.svm_plus import (
     PrivilegedGram,

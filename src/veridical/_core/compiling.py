@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 import numba
+import numpy as np
 from numba import extending
 from numba.core import compiler, event, types
 
@@ -61,9 +62,9 @@ def njit(*, cache: bool = True, **options: Any) -> Callable[[Any], Any]:
 def by_type(declared: Any) -> Any:
     """Let kernels call the implementation for the type of their first argument.
 
-    That is a named tuple; `functools.singledispatch`, for compiled code. A kernel that
-    calls `declared` is compiled for each type that it is called with, so that one loop
-    serves several problems and costs none of them anything.
+    That is a named tuple or an array; `functools.singledispatch`, for compiled code. A
+    kernel that calls `declared` is compiled for each type that it is called with, so
+    that one loop serves several problems and costs none of them anything.
 
     Parameters
     ----------
@@ -79,7 +80,8 @@ def by_type(declared: Any) -> Any:
     implementations: dict[Any, Any] = {}
 
     def choose(first: Any, *_others: Any) -> Any:
-        return implementations.get(getattr(first, "instance_class", None))
+        kind = np.ndarray if isinstance(first, _types.Array) else None
+        return implementations.get(getattr(first, "instance_class", kind))
 
     _extending.overload(
         declared, strict=False, jit_options={"pipeline_class": _ForKernels}

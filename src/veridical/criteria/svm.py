@@ -13,9 +13,11 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.table import Table
+from veridical.kernels.active_set import bound_signed
 from veridical.kernels.columns import column_norms, cross_products, row_products
 from veridical.kernels.duality import measure_svm
-from veridical.kernels.elimination import Machines, drop_while_clear
+from veridical.kernels.elimination import drop_while_clear
+from veridical.kernels.inverse import Inverse, state_equations
 from veridical.kernels.products import Gram, Products, inner_products, take_samples
 from veridical.kernels.svm import solve_svm
 from veridical.kernels.svm_exact import add_features, exact_gram
@@ -164,32 +166,22 @@ class SVMWeights:
             self._waited += 1
             return nothing
         self._waited, self._wait = 0, min(2 * self._wait + 1, LONGEST_WAIT)
-        free = [
-            np.flatnonzero((a > 0) & (a < one.bound))
-            for a, one in zip(self._multipliers, self._problems, strict=True)
-        ]
-        if self._exact_gram is not None or not min(map(len, free)):
-            return nothing
-        if isinstance(self._G, Products):
-            return nothing
-        try:
-            machines = self._invert(free)
-        except np.linalg.LinAlgError:
+        if self._exact_gram is not None or isinstance(self._G, Products):
             return nothing
         here = np.searchsorted(self._features, kept)
         gone = self._find_gone(here)
         pool, limits = self._choose_pool(here)
+        problems = self._equations()
         dropped = drop_while_clear(
             np.ascontiguousarray(self._columns(here[pool])),
             self._norms[here[pool]],
-            self._G,
-            machines,
+            problems,
             np.ascontiguousarray(self._columns(gone).T),
             limits,
             rtol,
             WEIGHT_ROUNDING,
         )
-        for k, (one, v) in enumerate(zip(self._problems, machines.v, strict=True)):
+        for k, (one, v) in enumerate(zip(self._problems, problems.v, strict=True)):
             self._multipliers[k] = one.sign * v[one.members]
             self._weights[k] = cross_products(self._X, v)
         places = pool[dropped]
@@ -199,30 +191,15 @@ class SVMWeights:
             self._wait = 0
         return places
 
-    def _invert(self, free: list[IntArray]) -> Machines:
-        """Invert the equations for the free multipliers of every problem."""
-        n, q = self._X.shape[0], len(free)
-        room = max(map(len, free)) + ROOM
-        made = Machines(
-            sign=np.ones((q, n)),
-            target=np.zeros((q, n)),
-            bound=np.zeros((q, n)),
-            v=np.zeros((q, n)),
-            f=np.zeros((q, n)),
-            free=np.zeros((q, n), dtype=np.int64),
-            n_free=np.array([len(one) for one in free]),
-            M=np.zeros((q, room + 1, room + 1)),
-        )
-        for k, (members, sign, target, bound) in enumerate(self._problems):
-            made.sign[k, members], made.bound[k, members] = sign, bound
-            made.target[k, members] = target
-            made.v[k, members] = sign * self._multipliers[k]
-            own, m = members[free[k]], len(free[k])
-            system = np.ones((m + 1, m + 1))
-            system[0, 0], system[1:, 1:] = 0.0, self._G[np.ix_(own, own)]
-            made.free[k, :m] = own
-            made.M[k, : m + 1, : m + 1] = np.linalg.inv(system)
-        return made
+    def _equations(self) -> Inverse:
+        """State the equations for the free multipliers of every problem."""
+        shape = len(self._problems), self._X.shape[0]
+        target, lower, upper, v = (np.zeros(shape) for _ in range(4))
+        for k, (members, sign, wanted, bound) in enumerate(self._problems):
+            target[k, members] = wanted
+            lower[k, members], upper[k, members] = bound_signed(sign, bound)
+            v[k, members] = sign * self._multipliers[k]
+        return state_equations(self._G, target, lower, upper, v, ROOM)
 
     def _choose_pool(
         self, here: IntArray

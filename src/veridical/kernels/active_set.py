@@ -1,42 +1,29 @@
-"""Active-set methods: the last digits, once it is nearly known which bounds are met.
+"""The active-set method of all ordinary support vector machines of this library.
 
-An interior point or a few steps of descent tell which multipliers are zero, at their
-upper bound or free. Given that, the optimum is the solution of a linear system. All
-methods here solve it, see which signs come out wrong, and change the active set:
+    max  Σ target v − ½ vᵀGv   with   lower ≤ v ≤ upper, Σ v = 0
 
-- for the ordinary support vector machine a free multiplier stops at its bound, and
-  where all free samples meet their margins with one bias, the two samples that violate
-  the optimality conditions most become free;
-- for SVM+ every sample is in one of four states: its multiplier α is zero or its margin
-  is met exactly (u = 0), and its slack ξ is zero or its second multiplier β is. A round
-  moves every sample whose sign comes out wrong to its other state, all at once: a
-  primal-dual active-set method, or semismooth Newton [1]_. Near the solution it ends in
-  one to six rounds, and then with all digits; it may also cycle, which is reported;
-- for squared slacks there is no bound but zero: rounds as for SVM+, and where they
-  cycle, steps each of which increases the objective [2]_.
+SMO steps, interior points or the last of several similar problems tell nearly which
+multipliers are at their bounds. Given that, those of the other, the free samples, solve
+linear equations: all free samples meet their margins with one bias. `follow` takes the
+step to this solution, or up to the first bound; a multiplier that meets its bound is no
+longer free. Where none does, it looks for samples that violate the optimality
+conditions, and lets the one with the largest and the one with the smallest bias become
+free. It ends with all digits that the arithmetic has.
 
-Slacks are the unknowns on the privileged side of SVM+. With ``ξ = K* η + b*`` and
-1ᵀη = 0, the centred Gram matrix plus κ is inverted once for all (C, γ), and only its
-part for positive slacks enters a system: few samples, unless C is tiny.
+How the equations are solved is the arithmetic: a named tuple of arrays, and five
+functions that `follow` declares; `follow` is compiled for each. `kernels.inverse`
+updates the inverse of the equations when a sample becomes free or meets its bound, in
+double precision; `kernels.svm_exact` factors them anew, in twice the working precision.
 
-| symbol | meaning                                                 | shape  |
-|--------|---------------------------------------------------------|--------|
-| G      | inner products of the samples                           | (n, n) |
-| target | decision of a sample that meets its margin exactly      | (n,)   |
-| Q      | yᵢ yⱼ Kᵢⱼ                                               | (n, n) |
-| T      | privileged Gram matrix, centred, plus κ; without b*: K* | (n, n) |
-| M      | inverse of T, as far as its rows are known              | (n, n) |
-| c      | C times the weight of a sample                          | (n,)   |
-| a, u   | multiplier and slack of ``yᵢ f(xᵢ) ≥ 1 − ξᵢ``           | (n,)   |
-| x, d   | ξ and its multiplier, β = c − α + γη                    | (n,)   |
-| h      | coefficients of w*: ``w* = Σ ηᵢ xᵢ*``                   | (n,)   |
-| J, V   | samples with u = 0; samples with d = 0                  | (n,)   |
+Every arithmetic has these arrays (in twice the precision they are the high parts):
 
-References
-----------
-.. [1] M. Hintermüller, K. Ito & K. Kunisch, "The primal-dual active set strategy as a
-   semismooth Newton method", SIAM J. Optim. 13 (2002).
-.. [2] C. L. Lawson & R. J. Hanson, "Solving least squares problems", 1974, chapter 23.
+| symbol       | meaning                                                  | shape |
+|--------------|----------------------------------------------------------|-------|
+| v            | multipliers, negative for samples of the second class    | (n,)  |
+| lower, upper | bounds of v; one of them is 0                            | (n,)  |
+| bias         | bias at which a sample meets its margin: ``target − Gv`` | (n,)  |
+| free         | whether v may change                                     | (n,)  |
+| change       | by how much the free multipliers change in a whole step  | (n,)  |
 """
 
 from __future__ import annotations
@@ -44,549 +31,172 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from veridical._core.arrays import FloatArray
-from veridical._core.compiling import njit
-from veridical.kernels.duality import (
-    MAX_CHANGES,
-    RANK,
-    ROUNDED,
-    SIGN_TOLERANCE,
-    bias_bounds,
-    relative_gap,
-    violation,
-)
-from veridical.kernels.products import Gram
+from veridical._core.compiling import by_type, njit
+from veridical.kernels.duality import ROUNDED
 
-#: Share of the residual that no change of multipliers removes; above it the free
-#: samples cannot meet their margins with one bias, and there is a direction without
-#: curvature.
-_NO_CURVATURE = 1e-3
-#: How `pivot` ended.
-SOLVED, CYCLED, NEEDS_INVERSE = 0, 1, 2
-#: Rounds without fewer wrong signs; then steps follow.
-_PATIENCE = 3
-#: Steps for squared slacks; then the point so far is returned.
-_MAX_STEPS = 300
-#: Share of the smallest gradient; variables with a smaller share stay at zero.
-_ENTERING_SHARE = 0.5
+#: Residual of the equations as a share of that before a refinement; where more is left,
+#: the residual is rounding.
+_REFINED = 0.5
 
 
-# -- the ordinary support vector machine ---------------------------------------------
+def bound_signed(sign: FloatArray, bound: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the bounds of multipliers times `sign`."""
+    return np.where(sign > 0, 0.0, -bound), np.where(sign > 0, bound, 0.0)
 
 
-def polish(
-    G: Gram,
-    sign: FloatArray,
-    target: FloatArray,
-    bound: FloatArray,
-    a: FloatArray,
-) -> FloatArray | None:
-    """Solve for the free multipliers, the others staying at their bounds.
+# -- what an arithmetic computes -----------------------------------------------------
 
-    Returns None if the solution leaves the box or is not optimal: then the active set
-    was not the right one.
+
+@by_type
+def solve(equations: Any) -> bool:
+    """Write the change that solves the equations of the free multipliers.
+
+    Where they have no solution, the change is a direction without curvature along which
+    the objective grows, and True is returned.
     """
-    free = np.flatnonzero((a > 0) & (a < bound))
-    m = free.size
-    if m == 0:
-        return None
-    signed = sign * a
-    held = signed.copy()
-    held[free] = 0.0
-    right = np.append(target[free] - G[free] @ held, -held.sum())
-    try:
-        solution = np.linalg.solve(_bordered_gram(G, free), right)
-    except np.linalg.LinAlgError:
-        return None
-    result = a.copy()
-    result[free] = sign[free] * solution[:m]
-    if not np.all((result >= 0) & (result <= bound)):
-        return None
-    return result if violation(G, sign, target, bound, result) <= ROUNDED else None
+    raise NotImplementedError
 
 
-def _bordered_gram(gram: Gram, free: Any) -> FloatArray:
-    """Return the matrix of the equations for free multipliers and the bias."""
-    m = free.size
-    system = np.zeros((m + 1, m + 1))
-    system[:m, :m] = gram[np.ix_(free, free)]
-    system[:m, m] = system[m, :m] = 1.0
-    return system
+@by_type
+def move(equations: Any, step_size: float) -> None:
+    """Add ``step_size * change`` to the free multipliers, within their bounds."""
+    raise NotImplementedError
 
 
-def solve_active_set(
-    gram: Gram,
-    y: FloatArray,
-    target: FloatArray,
-    c: FloatArray,
-    a: FloatArray,
-) -> FloatArray:
-    """Find the multipliers from near ones, changing the active set on the way.
-
-    Copies of a sample can share their multiplier in many ways; the smallest change
-    keeps them within their bounds. A multiplier that would pass a bound is put there,
-    and when all free samples have one bias, the two that violate the optimality
-    conditions most become free. Changes `a`.
-    """
-    free = (a > 0) & (a < c)
-    for _ in range(MAX_CHANGES):
-        if _move_free(gram, y, target, c, a, free) < 1.0:
-            continue
-        if violation(gram, y, target, c, a) <= ROUNDED:
-            break
-        high, low = bias_bounds(target - gram @ (y * a), y, c, a)
-        free[[np.argmax(high), np.argmin(low)]] = True
-    return a
+@by_type
+def measure(equations: Any) -> float:
+    """Write the bias of every sample; return which difference of two is rounding."""
+    raise NotImplementedError
 
 
-def _move_free(
-    gram: Gram,
-    y: FloatArray,
-    target: FloatArray,
-    c: FloatArray,
-    a: FloatArray,
-    free: Any,
-) -> float:
-    """Move free multipliers to the solution of their equations, or to the first bound.
-
-    Changes `a` and, where a bound is met, `free`; returns the step size.
-    """
-    where_free = np.flatnonzero(free)
-    m = where_free.size
-    system = _bordered_gram(gram, where_free)
-    right = np.append((target - gram @ (y * a))[where_free], -(y @ a))
-    solution = np.linalg.lstsq(system, right, rcond=RANK)[0]
-    residual = right - system @ solution
-    # A residual that no change removes is a direction without curvature.
-    flat = float(np.linalg.norm(residual)) > _NO_CURVATURE * float(
-        np.linalg.norm(right)
-    )
-    change = y[where_free] * (residual if flat else solution)[:m]
-    distance = np.where(change < 0, a[where_free], (c - a)[where_free])
-    step_sizes = distance / np.maximum(np.abs(change), 1e-300)
-    step_size = float(step_sizes.min(initial=np.inf if flat else 1.0))
-    if not np.isfinite(step_size):
-        return 1.0
-    a[where_free] = np.clip(a[where_free] + step_size * change, 0.0, c[where_free])
-    at_bound = step_sizes <= step_size
-    if step_size < 1.0 or flat:
-        a[where_free[at_bound]] = np.where(
-            change[at_bound] < 0, 0.0, c[where_free[at_bound]]
-        )
-        free[where_free[at_bound]] = False
-    return 0.0 if flat else step_size
+@by_type
+def bind(equations: Any, i: int) -> bool:
+    """Take sample i, which met its bound, from the free ones; False in vain."""
+    raise NotImplementedError
 
 
-# -- SVM+ ----------------------------------------------------------------------------
+@by_type
+def release(equations: Any, i: int) -> bool:
+    """Let sample i become free; False in vain."""
+    raise NotImplementedError
+
+
+# -- the method ----------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
-def _where(mask: Any, value: bool) -> Any:
-    """Return the indices where a mask has a value."""
-    count = 0
-    for i in range(mask.size):
-        count += mask[i] == value
-    places = np.empty(count, dtype=np.int64)
-    count = 0
-    for i in range(mask.size):
-        if mask[i] == value:
-            places[count] = i
-            count += 1
-    return places
-
-
-@njit(cache=True, nogil=True)
-def _pick(A: FloatArray, rows: Any, columns: Any) -> FloatArray:
-    out = np.empty((rows.size, columns.size))
-    for i in range(rows.size):
-        for j in range(columns.size):
-            out[i, j] = A[rows[i], columns[j]]
-    return out
-
-
-@njit(cache=True, nogil=True)
-def _substitute(L: Any, B: Any) -> None:
-    """Solve ``L Lᵀ X = B`` in place; B holds one right-hand side per row."""
-    n = L.shape[0]
-    for k in range(B.shape[0]):
-        x = B[k]
-        for i in range(n):
-            x[i] = (x[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
-        for i in range(n - 1, -1, -1):
-            x[i] /= L[i, i]
-            value = x[i]
-            for j in range(i):
-                x[j] -= L[i, j] * value
-
-
-@njit(cache=True, nogil=True)
-def _cholesky(A: FloatArray) -> Any:
-    """Compute the lower Cholesky factor; a function, so that it is compiled once."""
-    return np.linalg.cholesky(A)
-
-
-@njit(cache=True, nogil=True)
-def _products(A: FloatArray, B: FloatArray) -> Any:
-    """Multiply the rows of A with those of B; compiled once, too."""
-    return np.dot(A, B.T)
-
-
-@njit(cache=True, nogil=True)
-def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]:
-    """Compute the inverse of ``M[V, V]``, and ``[T[V, F]; 1] T[F, F]⁻¹`` if needed.
-
-    Whichever of V and F is smaller decides which matrix is factored.
-    """
-    q, f = V.size, F.size
-    if q <= f:
-        W = np.zeros((q, q))
-        for i in range(q):
-            W[i, i] = 1.0
-        _substitute(_cholesky(_pick(M, V, V)), W)
-        return W, np.zeros((0, 0))
-    W, solved = _pick(T, V, V), np.ones((q + 1, f))
-    if f > 0:
-        across = _pick(T, V, F)
-        for i in range(q):
-            for j in range(f):
-                solved[i, j] = across[i, j]
-        _substitute(_cholesky(_pick(T, F, F)), solved)
-        taken = _products(across, solved)
-        for i in range(q):
-            for j in range(q):
-                W[i, j] -= taken[i, j]
-    return W, solved
-
-
-@njit(cache=True, nogil=True)
-def _solve_biases(
-    B: FloatArray, X: FloatArray, theta: float, first: float, second: float, two: bool
-) -> tuple[float, float]:
-    """Solve for the biases, which the residual of ``B a`` determines."""
-    s, p = np.dot(B[0], X[0]) - first, np.dot(B[0], X[1])
-    if not two:
-        return s / p, 0.0
-    q, r = np.dot(B[0], X[2]), np.dot(B[1], X[2]) + theta
-    t = np.dot(B[1], X[0]) - second
-    det = p * r - q * q
-    return (s * r - t * q) / det, (p * t - q * s) / det
-
-
-@njit(cache=True, nogil=True)
-def _solve_bordered(
-    S: FloatArray,
-    B: FloatArray,
-    right: FloatArray,
-    theta: float,
-    target: float,
-    two: bool,
-    ridge: float,
-) -> tuple[Any, float, float]:
-    """Solve ``S a + Bᵀ(b, b*) = right``, ``B a − (0, θ b*) = (0, target)``.
-
-    A ridge allows an S that is singular to rounding; two refinements remove its effect.
-    """
-    p = right.size
-    ridged = S.copy()
-    for i in range(p):
-        ridged[i, i] += ridge
-    L = _cholesky(ridged)
-    X: Any = np.empty((3, p))
-    for i in range(p):
-        X[1, i], X[2, i] = B[0, i], B[1, i]
-    _substitute(L, X[1 : 3 if two else 2])
-    a, b, b_star = np.zeros(p), 0.0, 0.0
-    for _ in range(3):
-        first, second = 0.0, target + theta * b_star
-        for i in range(p):
-            X[0, i] = right[i] - np.dot(S[i], a) - b * B[0, i] - b_star * B[1, i]
-            first -= B[0, i] * a[i]
-            second -= B[1, i] * a[i]
-        _substitute(L, X[:1])
-        more, more_star = _solve_biases(B, X, theta, first, second, two)
-        for i in range(p):
-            a[i] += X[0, i] - more * X[1, i]
-            if two:
-                a[i] -= more_star * X[2, i]
-        b += more
-        b_star += more_star
-    return a, b, b_star
-
-
-@njit(cache=True, nogil=True)
-def _fill_slacks(
-    W: FloatArray,
-    solved: FloatArray,
-    M: FloatArray,
-    V: Any,
-    F: Any,
-    a: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    k: float,
-    b_star: float,
-    x: FloatArray,
-    h: FloatArray,
-) -> None:
-    """Compute ξ where it is not zero, and η everywhere, from the multipliers."""
-    q = V.size
-    if q == 0:
-        return
-    for i in range(q):
-        h[V[i]] = (a[V[i]] - c[V[i]]) / gamma
-        for j in range(q):
-            x[V[i]] += W[i, j] * (a[V[j]] - c[V[j]] + k * b_star)
-    for i in range(F.size):
-        h[F[i]] = -b_star * (solved[q, i] if solved.shape[0] > 0 else k / gamma)
-    for j in range(q):
-        for i in range(F.size):
-            if solved.shape[0] > 0:
-                h[F[i]] -= solved[j, i] * h[V[j]]
-            else:
-                h[F[i]] += M[V[j], F[i]] * x[V[j]]
-
-
-@njit(cache=True, nogil=True)
-def solve_states(
-    Q: FloatArray,
-    y: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    T: FloatArray,
-    M: FloatArray,
-    kappa: float,
-    in_J: Any,
-    in_V: Any,
-    ridge: float,
-) -> tuple[Any, Any, Any, Any, Any, float, float]:
-    """Solve the linear system of given states: a, u, x, d, h, b, b*.
-
-    Without b* (``kappa == 0``) the last is 0; centring is left to the caller.
-    """
-    n = y.size
-    J, V, F = _where(in_J, True), _where(in_V, True), _where(in_V, False)
-    p, q = J.size, V.size
-    k = gamma / (kappa * n) if kappa > 0 else 0.0
-    S = _pick(Q, J, J)
-    place = np.zeros(n, dtype=np.int64)  # 0: nowhere
-    B, right = np.zeros((2, p)), np.ones(p)
-    for i in range(p):
-        place[J[i]] = i + 1
-        B[0, i] = y[J[i]]
-    theta, target = 0.0, 0.0
-    W, solved = np.zeros((0, 0)), np.zeros((0, 0))
-    if q > 0:
-        W, solved = _compliance(T, M, V, F)
-        total = 0.0
-        for i in range(q):
-            row, target_part = 0.0, 0.0
-            for j in range(q):
-                W[i, j] /= gamma
-                row += W[i, j]
-                target_part += W[i, j] * c[V[j]]
-            total += row
-            target += k * target_part
-            at = place[V[i]] - 1
-            if at >= 0:
-                B[1, at] = k * row
-                right[at] += target_part
-                for j in range(q):
-                    if place[V[j]] > 0:
-                        S[at, place[V[j]] - 1] += W[i, j]
-        theta = k * (n - k * total) if q < n else 0.0
-    two = kappa > 0 and q > 0
-    part, b, b_star = _solve_bordered(S, B, right, theta, target, two, ridge)
-    a, x, h, u = np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n)
-    for i in range(p):
-        a[J[i]] = part[i]
-    _fill_slacks(W, solved, M, V, F, a, c, gamma, k, b_star, x, h)
-    for j in range(p):
-        for i in range(n):
-            u[i] += part[j] * Q[J[j], i]
-    d = np.zeros(n)
-    for i in range(n):
-        u[i] = 0.0 if in_J[i] else u[i] + y[i] * b + x[i] - 1.0
-        d[i] = 0.0 if in_V[i] else c[i] - a[i] + gamma * h[i]
-    return a, u, x, d, h, b, b_star
-
-
-@njit(cache=True, nogil=True)
-def _identify(in_J: Any, in_V: Any, codes: Any) -> int:
-    code: Any = np.int64(0)
-    for i in range(in_J.size):
-        if in_J[i]:
-            code ^= codes[2 * i]
-        if in_V[i]:
-            code ^= codes[2 * i + 1]
-    return code
-
-
-@njit(cache=True, nogil=True)
-def pivot(
-    Q: FloatArray,
-    y: FloatArray,
-    c: FloatArray,
-    gamma: float,
-    T: FloatArray,
-    M: FloatArray,
-    known: Any,
-    kappa: float,
-    in_J: Any,
-    in_V: Any,
-    ridge: float,
-    codes: Any,
-    max_rounds: int,
-) -> tuple[int, int, Any, Any, float, float]:
-    """Change the states of samples until all signs are right.
+def follow(equations: Any, max_changes: int, refine: bool) -> tuple[bool, int]:
+    """Change the active set until the multipliers are optimal.
 
     Parameters
     ----------
-    known : bool array of shape (n,)
-        Which rows of M are known; `NEEDS_INVERSE` where these are not enough.
-    in_J, in_V : bool arrays of shape (n,)
-        The first guess; changed in place.
-    ridge : float
-        Added to the diagonal of Q.
-    codes : int array of shape (2 n,)
-        Random numbers; their sum identifies a set of states.
+    equations : named tuple
+        As described above. Its multipliers change; its `bias` belongs to those given.
+    max_changes : int
+        Changes of the active set; then the multipliers so far are kept.
+    refine : bool
+        Whether to refine the solution as long as it gains digits, also where it is
+        optimal up to rounding.
 
     Returns
     -------
-    tuple
-        How it ended, the number of rounds, a, h, b and b*.
+    optimal : bool
+        Whether no sample violates the optimality conditions by more than rounding.
+    n_solved : int
+        Number of linear systems solved.
     """
-    n = y.size
-    seen = np.zeros(max_rounds + 1, dtype=np.int64)
-    a, h = np.zeros(n), np.zeros(n)
-    b, b_star = 0.0, 0.0
-    for round_ in range(max_rounds):
-        both, n_slack, unknown = 0, 0, False
-        for i in range(n):
-            if in_J[i]:
-                both |= 1 if y[i] > 0 else 2
-            if in_V[i]:
-                n_slack += 1
-                unknown |= not known[i]
-        if both != 3:
-            for i in range(n):
-                in_J[i] = True
-        if unknown and 2 * n_slack <= n:
-            return NEEDS_INVERSE, round_, a, h, b, b_star
-        code = _identify(in_J, in_V, codes)
-        for i in range(round_):
-            if seen[i] == code:
-                return CYCLED, round_, a, h, b, b_star
-        seen[round_] = code
-        a, u, x, d, h, b, b_star = solve_states(
-            Q, y, c, gamma, T, M, kappa, in_J, in_V, ridge
-        )
-        top_x, top_a = 1.0, 1e-300
-        for i in range(n):
-            top_x, top_a = max(top_x, abs(x[i])), max(top_a, abs(a[i]))
-        wrong = False
-        for i in range(n):
-            if not np.isfinite(a[i] + u[i] + x[i] + d[i]):
-                return CYCLED, round_ + 1, a, h, b, b_star
-            wrong |= a[i] < -SIGN_TOLERANCE * top_a or d[i] < -SIGN_TOLERANCE * c[i]
-            wrong |= min(u[i], x[i]) < -SIGN_TOLERANCE * top_x
-        if not wrong:
-            return SOLVED, round_ + 1, a, h, b, b_star
-        for i in range(n):
-            in_J[i] = a[i] * (Q[i, i] + ridge) - u[i] > 0.0
-            in_V[i] = x[i] * gamma - d[i] * T[i, i] > 0.0
-    return CYCLED, max_rounds, a, h, b, b_star
-
-
-# -- squared slacks ------------------------------------------------------------------
-
-
-def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
-    """Maximise ``Σa − ½ aᵀGa`` over a ≥ 0: the maximiser, relative gap, rounds.
-
-    Solve for the active variables, and change all whose sign is wrong; where that
-    cycles, take steps each of which increases the objective. The gap is infinite where
-    G is singular.
-    """
-    ridge = 1e-13 * max(float(np.diag(G).mean()), 1e-300)
-    try:
-        a, solved, rounds = _solve_signs(G, ridge)
-        if not solved:
-            a, more = _ascend(G, a, ridge)
-            rounds += more
-    except np.linalg.LinAlgError:
-        return np.zeros(len(G)), np.inf, 1
-    return a, _gap(G, a), rounds
-
-
-def _solve_signs(G: FloatArray, ridge: float) -> tuple[FloatArray, bool, int]:
-    """Change all variables whose sign is wrong, until none is or no fewer are."""
-    n = len(G)
-    active = np.ones(n, dtype=bool)
-    fewest_wrong, patience = n + 1, _PATIENCE
-    best = np.zeros(n)
-    for rounds in range(1, MAX_CHANGES + 1):
-        a = _solve_active(G, active, ridge)
-        scale = SIGN_TOLERANCE * max(float(np.abs(a).max()), 1e-300)
-        wrong = np.where(active, a < -scale, G @ a - 1.0 < -SIGN_TOLERANCE)
-        count = int(wrong.sum())
-        if count < fewest_wrong:
-            fewest_wrong, patience, best = count, _PATIENCE, np.maximum(a, 0.0)
-        elif patience:
-            patience -= 1
-        else:
-            return best, False, rounds
-        if count == 0:
-            return best, True, rounds
-        active ^= wrong
-    return best, False, MAX_CHANGES
-
-
-def _ascend(G: FloatArray, a: FloatArray, ridge: float) -> tuple[FloatArray, int]:
-    """Step to the optimum of the active variables, or as far as all stay positive.
-
-    Then the variables with the smallest gradients become active together [2]_.
-    """
-    active, rounds = a > 0.0, 0
-    while rounds < _MAX_STEPS:
-        rounds += 1
-        optimum = _solve_active(G, active, ridge)
-        below = np.flatnonzero(active & (optimum <= 0.0))
-        if below.size:
-            ratios = a[below] / (a[below] - optimum[below])
-            step_size = float(ratios.min())
-            a = np.maximum(a + step_size * (optimum - a), 0.0)
-            active[below[ratios <= step_size * (1 + 1e-12)]] = False
-            a[~active] = 0.0
-            continue
-        a = optimum
-        gradient = np.where(active, 0.0, G @ a - 1.0)
-        least = float(gradient.min())
-        if least >= -SIGN_TOLERANCE:
+    n_changes, n_solved, last = 0, 0, np.inf
+    while n_changes < max_changes:
+        n_solved += 1
+        flat = solve(equations)
+        n_bound = step_to_bound(equations, np.inf if flat else 1.0)
+        tolerance = measure(equations)
+        if n_bound < 0:
             break
-        active |= gradient <= _ENTERING_SHARE * least
-    return a, rounds
+        if n_bound == 0:
+            found = find_violators(equations)
+            residual, imbalance, above, below, highest, lowest = found
+            unsolved = max(residual / tolerance, imbalance / ROUNDED)
+            # What refinements leave is rounding.
+            rounding = max(tolerance, residual)
+            optimal = max(above, below) <= rounding
+            again = unsolved > 1.0 or (optimal and refine and unsolved > 0.0)
+            if again and unsolved < _REFINED * last:
+                last = unsolved
+                continue
+            if optimal:
+                return unsolved <= 1.0, n_solved
+            if above > rounding and not release(equations, highest):
+                break
+            if below > rounding and not release(equations, lowest):
+                break
+        n_changes, last = n_changes + 1, np.inf
+    return False, n_solved
 
 
-def _solve_active(G: FloatArray, active: Any, ridge: float) -> FloatArray:
-    a = np.zeros(len(G))
-    where = np.flatnonzero(active)
-    if where.size:
-        part = G[np.ix_(where, where)]
-        ridged = part.copy()
-        ridged[np.diag_indices(where.size)] += ridge
-        factored = cho_factor(ridged, lower=True)
-        solution = cho_solve(factored, np.ones(where.size))
-        solution += cho_solve(factored, 1.0 - part @ solution)
-        a[where] = solution
-    return a
+@njit(cache=True, nogil=True)
+def step_to_bound(equations: Any, longest: float) -> int:
+    """Add `longest` times their change to the free multipliers, or up to a bound.
+
+    Returns how many met their bound and are free no longer; −1 where that failed, or
+    where there is neither a bound nor an end of the step.
+    """
+    v, change, free = equations.v, equations.change, equations.free
+    lower, upper = equations.lower, equations.upper
+    step_size, first = longest, -1
+    for i in range(v.size):
+        # A division only where the step becomes shorter.
+        if free[i] and change[i] < 0.0 and lower[i] - v[i] > step_size * change[i]:
+            step_size, first = (lower[i] - v[i]) / change[i], i
+        elif free[i] and change[i] > 0.0 and upper[i] - v[i] < step_size * change[i]:
+            step_size, first = (upper[i] - v[i]) / change[i], i
+    if step_size == np.inf:
+        return -1
+    move(equations, step_size)
+    if first < 0:
+        return 0
+    n_bound = 0
+    for i in range(v.size):
+        bound = lower[i] if change[i] < 0.0 else upper[i]
+        if free[i] and change[i] != 0.0 and (i == first or v[i] == bound):
+            v[i] = bound
+            if not bind(equations, i):
+                return -1
+            n_bound += 1
+    return n_bound
 
 
-def _gap(G: FloatArray, a: FloatArray) -> float:
-    """Compute the relative gap; the primal point is scaled to meet all margins."""
-    Ga = G @ a
-    square, least = float(a @ Ga), float(Ga.min())
-    if least <= 0.0:
-        return np.inf
-    return relative_gap(0.5 * square / least**2, float(a.sum()) - 0.5 * square)
+@njit(cache=True, nogil=True)
+def find_violators(
+    equations: Any,
+) -> tuple[float, float, float, float, int, int]:
+    """Compare the biases of free samples with those that other samples allow.
+
+    Returns the largest difference of two free samples; the imbalance of the multipliers
+    as a share of their sizes; by how much the largest bias of a sample whose multiplier
+    may grow is above that of a free sample, and by how much the smallest of one whose
+    multiplier may shrink is below; and these two samples. Without free samples these
+    two are compared with each other, or one of them is to balance the multipliers.
+    """
+    v, bias = equations.v, equations.bias
+    up, down, free_up, free_down = -np.inf, np.inf, -np.inf, np.inf
+    highest, lowest, total, balance = 0, 0, 0.0, 0.0
+    for i in range(v.size):
+        total += abs(v[i])
+        balance += v[i]
+        if equations.free[i]:
+            free_up, free_down = max(free_up, bias[i]), min(free_down, bias[i])
+            continue
+        if v[i] < equations.upper[i] and bias[i] > up:
+            up, highest = bias[i], i
+        if v[i] > equations.lower[i] and bias[i] < down:
+            down, lowest = bias[i], i
+    imbalance = abs(balance) / max(total, 1e-300)
+    residual, above, below = free_up - free_down, up - free_down, free_up - down
+    if free_up < free_down:  # none is free
+        residual, above, below = 0.0, up - down, up - down
+        if imbalance > ROUNDED:
+            above, below = (np.inf, 0.0) if balance < 0.0 else (0.0, np.inf)
+    return residual, imbalance, above, below, highest, lowest

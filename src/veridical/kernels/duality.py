@@ -92,7 +92,7 @@ EXACT_RANK = 1e-27
 #: cannot be raised.
 SLACK_ROUNDING = 1e-9
 #: Share of a pivot that is left in an update of an inverse; where less is left, the
-#: equations are nearly singular, and the update is given up.
+#: equations are nearly singular, and multipliers move until one meets its bound.
 LEAST_PIVOT = 1e-7
 #: Certificate of an interior point; below it multipliers prove that weights would have
 #: to be longer than its inverse: the program is infeasible.
@@ -117,9 +117,6 @@ MAX_STEPS = 120
 #: Changes of an active set, each with a linear system; then the multipliers so far are
 #: returned, or other steps follow.
 MAX_CHANGES = 60
-#: Attempts to bring residuals down to rounding by an updated inverse; then it is too
-#: inaccurate, and is computed anew.
-MAX_REFINEMENTS = 4
 
 
 class InfeasibleError(ValueError):

@@ -7,10 +7,11 @@ twice: with sign 1 and the target y − ε for errors above, and with sign −1 
 target y + ε for errors below.
 
 Steps of sequential minimal optimization (SMO) find out which multipliers are free, and
-an active-set method their exact values. Where the steps do not end (features of
-different scale, a high C), an interior-point method takes their place: ten to forty
-Newton steps whatever the data, where pairwise steps may take millions. Where rounding
-hides the margins, the active-set method works in twice the precision.
+an active-set method (`veridical.kernels.active_set`) their exact values. Where the
+steps do not end (features of different scale, a high C), an interior-point method takes
+their place: ten to forty Newton steps whatever the data, where pairwise steps may take
+millions. Where rounding hides the margins, the active-set method works in twice the
+precision.
 
 | symbol | meaning                                                | shape  |
 |--------|--------------------------------------------------------|--------|
@@ -36,20 +37,22 @@ import numpy as np
 
 from veridical._core.arrays import EPS, FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.active_set import polish, solve_active_set
 from veridical.kernels.box import solve_box
 from veridical.kernels.duality import (
     COARSE_GAP,
     LAST_GAP,
     ROUGH_GAP,
     ROUNDED,
+    START_TOLERANCE,
     TOLERANCE,
     bias_difference,
     largest_sum,
     put_at_bounds,
+    relative_gap,
     violation,
 )
 from veridical.kernels.interior import center, factor
+from veridical.kernels.inverse import solve_active_set
 from veridical.kernels.products import Gram, Products
 from veridical.kernels.svm_exact import exact_gram, solve_active_set_exactly
 
@@ -58,6 +61,8 @@ from veridical.kernels.svm_exact import exact_gram, solve_active_set_exactly
 _STEPS = 200
 #: SMO steps per sample; after so many the interior-point method is tried.
 _STEPS_PER_SAMPLE = 10
+#: SMO steps per sample before the active-set method, where no bound limits them.
+_STEPS_TO_START = 4
 #: Samples; with more, interior points are faster than SMO steps from nowhere and than
 #: changes of the active set.
 _LARGE = 1000
@@ -199,26 +204,62 @@ def _solve_in_doubles(
     if start is None and n > _LARGE:
         return solve_interior(gram, sign, target, bound)[0]
     a = np.zeros(n) if start is None else np.clip(start, 0.0, bound)
-    done = polish(gram, sign, target, bound, a)
+    problem = gram, sign, target, bound
+    found = polish(*problem, a)
     if isinstance(gram, Products):
-        if done is None and a.any():
-            done = solve_active_set(gram, sign, target, bound, a)
-        if done is None or violation(gram, sign, target, bound, done) > ROUNDED:
-            done = solve_interior(gram, sign, target, bound)[0]
-        return done
+        optimal = found is not None
+        if found is None and a.any():
+            found, optimal, _ = solve_active_set(*problem, a)
+        return found if found is not None and optimal else solve_interior(*problem)[0]
     grad = sign * (gram @ (sign * a) - target)
-    steps, total = _STEPS, 0
-    while done is None and total < _STEPS_PER_SAMPLE * n:
-        remaining = descend(gram, sign, bound, a, grad, TOLERANCE, steps)
-        done = polish(gram, sign, target, bound, a)
-        if done is None and remaining <= TOLERANCE:
-            done = solve_active_set(gram, sign, target, bound, a)
+    near, steps, total = False, _STEPS, 0
+    while found is None and not near and total < _STEPS_PER_SAMPLE * n:
+        near = descend(gram, sign, bound, a, grad, TOLERANCE, steps) <= TOLERANCE
+        found = polish(*problem, a)
         total += steps
         steps *= 2
-    if done is not None:
-        return done
-    interior, remaining = solve_interior(gram, sign, target, bound)
-    return interior if remaining < violation(gram, sign, target, bound, a) else a
+    if found is not None:
+        return found
+    if near:
+        found, optimal, _ = solve_active_set(*problem, a)
+        if optimal:
+            return found
+        return min((found, a), key=lambda one: violation(*problem, one))
+    interior, remaining = solve_interior(*problem)
+    return interior if remaining < violation(*problem, a) else a
+
+
+def polish(
+    G: Gram,
+    sign: FloatArray,
+    target: FloatArray,
+    bound: FloatArray,
+    a: FloatArray,
+) -> FloatArray | None:
+    """Solve for the free multipliers, the others staying at their bounds.
+
+    Returns None if the active set is not the right one, or the equations are singular:
+    then `solve_active_set` does more, but has to be compiled, which takes seconds.
+    """
+    free = np.flatnonzero((a > 0) & (a < bound))
+    m = free.size
+    if m == 0:
+        return None
+    held = sign * a
+    held[free] = 0.0
+    system = np.zeros((m + 1, m + 1))
+    system[:m, :m] = G[np.ix_(free, free)]
+    system[:m, m] = system[m, :m] = 1.0
+    right = np.append(target[free] - G[free] @ held, -held.sum())
+    try:
+        solution = np.linalg.solve(system, right)
+    except np.linalg.LinAlgError:
+        return None
+    result = a.copy()
+    result[free] = sign[free] * solution[:m]
+    if not np.all((result >= 0) & (result <= bound)):
+        return None
+    return result if violation(G, sign, target, bound, result) <= ROUNDED else None
 
 
 def solve_interior(
@@ -244,16 +285,44 @@ def solve_interior(
         a = put_at_bounds(*solve_box(centred, Z, sign, c, gap, -sign * target), c)
         if not np.isfinite(a).all():
             continue
-        done = polish(centred, sign, target, c, a)
-        if done is None and few:
-            done = solve_active_set(centred, sign, target, c, a)
-        done = a if done is None else done
-        violation_left = violation(centred, sign, target, c, done)
-        if violation_left < least_violation:
-            best, least_violation = done, violation_left
+        problem = centred, sign, target, c
+        found = polish(*problem, a)
+        if found is None and few:
+            found, _, _ = solve_active_set(*problem, a)
+        for one in (a, found):
+            if one is None:
+                continue
+            violation_left = violation(*problem, one)
+            if violation_left < least_violation:
+                best, least_violation = one, violation_left
         if least_violation <= ROUNDED:
             break
     return np.where(best >= c, bound, best / size), least_violation
+
+
+def solve_nonnegative(G: FloatArray) -> tuple[FloatArray, float, int]:
+    """Maximise ``Σa − ½ aᵀGa`` over a ≥ 0: the maximiser, relative gap, systems solved.
+
+    This is an ordinary support vector machine whose multipliers need not balance: that
+    of one more sample, at the origin and without a bound, takes what they sum to. The
+    gap is infinite where no maximum was found.
+    """
+    n = len(G)
+    whole = np.zeros((n + 1, n + 1))
+    whole[1:, 1:] = G
+    sign, target, a = np.ones(n + 1), np.ones(n + 1), np.zeros(n + 1)
+    sign[0], target[0] = -1.0, 0.0
+    bound, grad = np.full(n + 1, np.inf), -target
+    descend(whole, sign, bound, a, grad, START_TOLERANCE, _STEPS_TO_START * n)
+    found, _, n_solved = solve_active_set(whole, sign, target, bound, a, n)
+    a = found[1:]
+    Ga = G @ a
+    square, least = float(a @ Ga), float(Ga.min())
+    if least <= 0.0:
+        return a, np.inf, n_solved
+    # The primal point is scaled to meet all margins.
+    cost = 0.5 * square / least**2
+    return a, relative_gap(cost, float(a.sum()) - 0.5 * square), n_solved
 
 
 def _center_to_unit(G: Gram) -> tuple[Gram, float]:

@@ -2,37 +2,62 @@
 
 Where rows differ in length by a factor of 10⁶, their inner products differ by 10¹², and
 double precision leaves margins of size 1 few digits. Here inner products, multipliers
-and margins are pairs of doubles (see `veridical.kernels.exact`), and an active-set
-method finds the multipliers: solve for the free ones, stop at the first bound that is
-met, and free the two samples that violate the optimality conditions most.
+and margins are pairs of doubles (see `veridical.kernels.exact`): an arithmetic of
+`veridical.kernels.active_set`, whose symbols are used here; arrays whose name ends in
+``_low`` are the low parts. It factors the equations anew after every change of the
+active set, as differences to a reference sample, and lets singular ones be.
 
 | symbol         | meaning                                             | shape     |
 |----------------|-----------------------------------------------------|-----------|
 | G              | inner products of the samples, high and low parts   | (2, n, n) |
-| y              | class of each sample, +1 or −1                      | (n,)      |
 | target         | decision of a sample that meets its margin exactly  | (n,)      |
-| c              | largest multiplier of each sample                   | (n,)      |
-| a              | multipliers, high and low parts                     | (2, n)    |
-| bias_at_margin | bias at which a sample meets its margin exactly     | (2, n)    |
 | H              | inner products of differences to a reference sample | (2, k, k) |
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import EPS, FloatArray
 from veridical._core.compiling import njit
+from veridical.kernels.active_set import (
+    bind,
+    bound_signed,
+    follow,
+    measure,
+    move,
+    release,
+    solve,
+)
 from veridical.kernels.columns import column_block, cross_products
-from veridical.kernels.duality import EXACT_RANK, SAME_BIAS
+from veridical.kernels.duality import EXACT_RANK, SAME_BIAS, bias_difference
 from veridical.kernels.exact import add, divide_pairs, fma, multiply_pairs, normalize
 
 #: Features whose products are summed together.
 _BLOCK_FEATURES = 64
 #: Changes of the active set per sample, each with a linear system; then it ends.
 _CHANGES_PER_SAMPLE = 20
+
+
+class Pairs(NamedTuple):
+    """Equations in pairs of doubles; see the notation above."""
+
+    G: FloatArray
+    target: FloatArray
+    lower: FloatArray
+    upper: FloatArray
+    v: FloatArray
+    v_low: FloatArray
+    bias: FloatArray
+    bias_low: FloatArray
+    change: FloatArray
+    change_low: FloatArray
+    free: Any
+
+
+# -- inner products ------------------------------------------------------------------
 
 
 @njit(cache=True, nogil=True)
@@ -106,23 +131,6 @@ def _subtract_product(
     p, p_low = multiply_pairs(a, a_low, b, b_low)
     high, low = add(high, low, -p, -p_low)
     return normalize(high, low)
-
-
-@njit(cache=True, nogil=True)
-def _biases_at_margin(
-    G: FloatArray, y: FloatArray, target: FloatArray, a: FloatArray
-) -> FloatArray:
-    n = y.size
-    bias_at_margin = np.zeros((2, n))
-    for i in range(n):
-        high, low = target[i], 0.0
-        for j in range(n):
-            if a[0, j] != 0.0:
-                high, low = _subtract_product(
-                    high, low, G[0, i, j], G[1, i, j], y[j] * a[0, j], y[j] * a[1, j]
-                )
-        bias_at_margin[0, i], bias_at_margin[1, i] = high, low
-    return bias_at_margin
 
 
 @njit(cache=True, nogil=True)
@@ -200,7 +208,7 @@ def _differences(
     G: FloatArray,
     others: Any,
     ref: int,
-    bias_at_margin: FloatArray,
+    equations: Pairs,
     excess: float,
     excess_low: float,
 ) -> tuple[FloatArray, FloatArray]:
@@ -219,10 +227,10 @@ def _differences(
             H[0, i, j], H[1, i, j] = normalize(high, low)
             H[0, j, i], H[1, j, i] = H[0, i, j], H[1, i, j]
         high, low = _subtract_pair(
-            bias_at_margin[0, s],
-            bias_at_margin[1, s],
-            bias_at_margin[0, ref],
-            bias_at_margin[1, ref],
+            equations.bias[s],
+            equations.bias_low[s],
+            equations.bias[ref],
+            equations.bias_low[ref],
         )
         high, low = _subtract_product(
             high, low, -excess, -excess_low, G[0, s, ref], G[1, s, ref]
@@ -266,126 +274,112 @@ def _solve_pivoted(
     return x, flat
 
 
-@njit(cache=True, nogil=True)
-def _direction(
-    G: FloatArray,
-    where_free: Any,
-    bias_at_margin: FloatArray,
-    excess: float,
-    excess_low: float,
-) -> tuple[FloatArray, bool]:
-    """Find the change of signed multipliers that puts all free samples on the margin.
+# -- the equations -------------------------------------------------------------------
 
-    The changes sum to ``−excess``. Where the inner products are singular and there is
-    no such change, a direction without curvature is returned, and True.
+
+@solve.register(Pairs)
+def _solve(equations: Pairs) -> bool:
+    """Find the changes that put all free samples on the margin and balance.
+
+    Where the inner products are singular and there are no such changes, a direction
+    without curvature takes their place.
     """
-    m, r = where_free.size, 0
-    for i in range(m):
-        if G[0, where_free[i], where_free[i]] < G[0, where_free[r], where_free[r]]:
-            r = i
-    others = np.empty(m - 1, dtype=np.int64)
-    for i in range(m - 1):
-        others[i] = where_free[i] if i < r else where_free[i + 1]
-    H, g = _differences(G, others, where_free[r], bias_at_margin, excess, excess_low)
+    G, change, change_low = equations.G, equations.change, equations.change_low
+    where_free = np.flatnonzero(equations.free)
+    if where_free.size == 0:
+        return False
+    ref = where_free[0]
+    for one in where_free:
+        if G[0, one, one] < G[0, ref, ref]:
+            ref = one
+    others = where_free[where_free != ref]
+    excess, excess_low = 0.0, 0.0
+    for t in range(change.size):
+        excess, excess_low = add(excess, excess_low, equations.v[t], equations.v_low[t])
+        change[t], change_low[t] = 0.0, 0.0
+    excess, excess_low = normalize(excess, excess_low)
+    H, g = _differences(G, others, ref, equations, excess, excess_low)
     pivots, rank = _factor(H)
     x, flat = _solve_pivoted(H, g, pivots, rank)
-    moves = np.zeros((2, m))
     high, low = (0.0, 0.0) if flat >= 0 else (-excess, -excess_low)
-    for i in range(m - 1):
-        if i >= rank and i != flat:
-            continue
-        at = pivots[i] if pivots[i] < r else pivots[i] + 1
-        moves[0, at], moves[1, at] = x[0, i], (0.0 if i >= rank else x[1, i])
-        high, low = _subtract_pair(high, low, moves[0, at], moves[1, at])
-    moves[0, r], moves[1, r] = high, low
-    return moves, flat >= 0
+    for i in range(others.size):
+        if i < rank or i == flat:
+            at = others[pivots[i]]
+            change[at], change_low[at] = x[0, i], (x[1, i] if i < rank else 0.0)
+            high, low = _subtract_pair(high, low, change[at], change_low[at])
+    change[ref], change_low[ref] = high, low
+    return flat >= 0
+
+
+@move.register(Pairs)
+def _move(equations: Pairs, step_size: float) -> None:
+    v, v_low = equations.v, equations.v_low
+    for i in range(v.size):
+        if equations.free[i]:
+            high, low = _subtract_product(
+                v[i], v_low[i], -step_size, 0.0,
+                equations.change[i], equations.change_low[i],
+            )  # fmt: skip
+            v[i] = min(max(high, equations.lower[i]), equations.upper[i])
+            v_low[i] = low if v[i] == high else 0.0
+
+
+@measure.register(Pairs)
+def _measure(equations: Pairs) -> float:
+    """Compute the biases; the last digit of those of free samples is rounding."""
+    G, v, v_low = equations.G, equations.v, equations.v_low
+    largest = 0.0
+    for i in range(v.size):
+        high, low = equations.target[i], 0.0
+        for j in range(v.size):
+            if v[j] != 0.0:
+                high, low = _subtract_product(
+                    high, low, G[0, i, j], G[1, i, j], v[j], v_low[j]
+                )
+        equations.bias[i], equations.bias_low[i] = high, low
+        if equations.free[i]:
+            largest = max(largest, abs(high))
+    return max(SAME_BIAS, EPS * largest)
+
+
+@bind.register(Pairs)
+def _bind(equations: Pairs, i: int) -> bool:
+    equations.free[i], equations.v_low[i] = False, 0.0
+    return True
+
+
+@release.register(Pairs)
+def _release(equations: Pairs, i: int) -> bool:
+    equations.free[i] = True
+    return True
 
 
 @njit(cache=True, nogil=True)
-def _step_to_bound(
-    y: FloatArray, c: FloatArray, a: FloatArray, free: Any, where_free: Any, moves: Any,
-    flat: bool,
-) -> bool:  # fmt: skip
-    """Change free multipliers up to their bounds; True where no bound was met."""
-    m = where_free.size
-    step_sizes = np.full(m, np.inf)
-    step_size = np.inf if flat else 1.0
-    for i in range(m):
-        step = y[where_free[i]] * moves[0, i]
-        if step != 0.0:
-            distance = (
-                a[0, where_free[i]]
-                if step < 0
-                else c[where_free[i]] - a[0, where_free[i]]
-            )
-            step_sizes[i] = distance / abs(step)
-            step_size = min(step_size, step_sizes[i])
-    if not np.isfinite(step_size):
-        return True
-    bounded = False
-    for i in range(m):
-        t = where_free[i]
-        if step_sizes[i] <= step_size and (step_size < 1.0 or flat):
-            a[0, t] = 0.0 if y[t] * moves[0, i] < 0 else c[t]
-            a[1, t], free[t], bounded = 0.0, False, True
-            continue
-        added, added_low = multiply_pairs(
-            step_size * y[t], 0.0, moves[0, i], moves[1, i]
-        )
-        high, low = add(a[0, t], a[1, t], added, added_low)
-        a[0, t], a[1, t] = normalize(high, low)
-        if a[0, t] < 0.0 or a[0, t] > c[t]:
-            a[0, t], a[1, t] = min(max(a[0, t], 0.0), c[t]), 0.0
-    return not bounded
+def _follow(equations: Pairs, max_changes: int) -> None:
+    """Run the active-set method from any multipliers."""
+    measure(equations)
+    follow(equations, max_changes, False)
 
 
-@njit(cache=True, nogil=True)
 def solve_active_set_exactly(
     G: FloatArray,
-    y: FloatArray,
+    sign: FloatArray,
     target: FloatArray,
-    c: FloatArray,
+    bound: FloatArray,
     start: FloatArray,
 ) -> tuple[FloatArray, FloatArray, float]:
     """Find the multipliers from near ones, with biases and the remaining violation.
 
-    This is `veridical.kernels.active_set.solve_active_set` in twice the precision. The
-    violation is the largest difference of two biases; at the optimum it is zero.
+    The violation is the largest difference of two biases; at the optimum it is zero.
     """
-    n = y.size
-    a = np.zeros((2, n))
-    free = np.zeros(n, dtype=np.bool_)
-    for i in range(n):
-        a[0, i] = min(max(start[i], 0.0), c[i])
-        free[i] = 0.0 < a[0, i] < c[i]
-    violation, bias_at_margin = np.inf, a
-    for _ in range(_CHANGES_PER_SAMPLE * n):
-        violation = np.inf
-        bias_at_margin = _biases_at_margin(G, y, target, a)
-        where_free = np.flatnonzero(free)
-        if where_free.size > 0:
-            excess, excess_low = 0.0, 0.0
-            for i in range(n):
-                excess, excess_low = add(
-                    excess, excess_low, y[i] * a[0, i], y[i] * a[1, i]
-                )
-            excess, excess_low = normalize(excess, excess_low)
-            moves, flat = _direction(G, where_free, bias_at_margin, excess, excess_low)
-            if not _step_to_bound(y, c, a, free, where_free, moves, flat):
-                continue
-            bias_at_margin = _biases_at_margin(G, y, target, a)
-        high, low, i_high, i_low = -np.inf, np.inf, -1, -1
-        for i in range(n):
-            up = a[0, i] < c[i] if y[i] > 0 else a[0, i] > 0.0
-            down = a[0, i] > 0.0 if y[i] > 0 else a[0, i] < c[i]
-            if up and bias_at_margin[0, i] > high:
-                high, i_high = bias_at_margin[0, i], i
-            if down and bias_at_margin[0, i] < low:
-                low, i_low = bias_at_margin[0, i], i
-        violation = max(high - low, 0.0)
-        if violation <= SAME_BIAS or i_high < 0 or i_low < 0:
-            break
-        if free[i_high] and free[i_low]:
-            break  # they differ by rounding only
-        free[i_high], free[i_low] = True, True
-    return a, bias_at_margin[0], violation
+    n, a = len(sign), np.clip(start, 0.0, bound)
+    lower, upper = bound_signed(sign, bound)
+    v, v_low, bias, bias_low, change, change_low = np.zeros((6, n))
+    v[:] = sign * a
+    free = (a > 0) & (a < bound)
+    equations = Pairs(
+        G, target, lower, upper, v, v_low, bias, bias_low, change, change_low, free
+    )
+    _follow(equations, _CHANGES_PER_SAMPLE * n)
+    a = np.stack([sign * v, sign * v_low]) + 0.0  # no negative zeros
+    return a, bias, bias_difference(bias, sign, bound, a[0])

@@ -39,12 +39,6 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.linalg.lapack import dpocon, dpotrf, dpotri, dpotrs
 
 from veridical._core.arrays import EPS, FloatArray
-from veridical.kernels.active_set import (
-    NEEDS_INVERSE,
-    SOLVED,
-    pivot,
-    solve_nonnegative,
-)
 from veridical.kernels.box import solve_box
 from veridical.kernels.duality import (
     FINE_GAP,
@@ -70,7 +64,8 @@ from veridical.kernels.margins import (
     solve_hinge_margins,
     solve_squared_margins,
 )
-from veridical.kernels.svm import descend, solve_svm
+from veridical.kernels.states import NEEDS_INVERSE, SOLVED, pivot
+from veridical.kernels.svm import descend, solve_nonnegative, solve_svm
 
 #: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
 _LEAST_RCOND = 1e-11
