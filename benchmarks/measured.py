@@ -108,6 +108,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.sparse_world",
         ("docs/estimators/bias-corrected-nb.md",),
     ),
+    "benchmarks/truth/unseen_coverages.csv": (
+        "python -m benchmarks.truth.coverages --unseen 30 --seed 20261119",
+        ("docs/estimating.md",),
+    ),
     "src/veridical/comparison/sizes.csv": (
         "python -m benchmarks.truth.sizes",
         ("docs/which-test.md",),

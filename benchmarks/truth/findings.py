@@ -276,7 +276,7 @@ def designs() -> Iterator[tuple[tuple[str, str, str, str], int, Callable[[], Tri
             how = f"{k} of {p}, d = {effect}"
             yield (
                 ("VD001", "honest known", "few features", how),
-                40,
+                20,
                 lambda a=effect, b=p, c=k: known(a, 0.3, b, c),
             )
     for n, p in ((40, 5), (60, 6), (100, 8), (200, 10), (60, 20)):
