@@ -64,6 +64,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.calibrated",
         ("docs/which-test.md",),
     ),
+    "benchmarks/truth/claims.csv": (
+        "python -m benchmarks.truth.claims",
+        ("docs/which-test.md",),
+    ),
     "benchmarks/truth/discoveries_noise.csv": (
         "python -m benchmarks.truth.discoveries --noise 500",
         ("docs/questions/which-features-may-i-claim.md",),
