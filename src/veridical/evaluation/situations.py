@@ -40,10 +40,11 @@ HEAVY_TAILS = 0.35
 _LEAST_RATE = 1e-4
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 2.0
-#: Lower and upper quantiles whose ranges are compared for the weight of tails.
-_OUTER, _INNER = (0.025, 0.975), (0.25, 0.75)
+#: Quantiles; the range of the outer two over that of the inner two says how heavy tails
+#: are.
+_QUANTILES = (0.025, 0.25, 0.75, 0.975)
 #: Ratio of these ranges for a normal feature.
-_NORMAL_RATIO = float(ndtri(_OUTER[1]) / ndtri(_INNER[1]))
+_NORMAL_RATIO = float(ndtri(_QUANTILES[3]) / ndtri(_QUANTILES[2]))
 #: Features of one block of a wide table.
 _BLOCK = 512
 
@@ -185,10 +186,9 @@ def tail_weight(table: Table) -> float:
             (values[:, gaps], np.nanquantile),
         ):
             if part.size:
-                outer = np.diff(quantile(part, _OUTER, axis=0), axis=0)[0]
-                inner = np.diff(quantile(part, _INNER, axis=0), axis=0)[0]
-                varies = inner > 0
-                found.append(outer[varies] / inner[varies])
+                low, first, third, high = quantile(part, _QUANTILES, axis=0)
+                varies = third > first
+                found.append((high - low)[varies] / (third - first)[varies])
     logs = np.log(np.concatenate(found)) if found else np.empty(0)
     if not logs.size:
         return math.nan
@@ -205,7 +205,7 @@ def tails_of_student(df: float) -> float:
     """
     if math.isinf(df):
         return 0.0
-    ratio = float(stdtrit(df, _OUTER[1]) / stdtrit(df, _INNER[1]))
+    ratio = float(stdtrit(df, _QUANTILES[3]) / stdtrit(df, _QUANTILES[2]))
     return math.log(ratio / _NORMAL_RATIO)
 
 
