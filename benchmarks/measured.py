@@ -65,6 +65,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.calibrated",
         ("docs/which-test.md",),
     ),
+    "benchmarks/truth/claims.csv": (
+        "python -m benchmarks.truth.claims",
+        ("docs/which-test.md",),
+    ),
     "benchmarks/truth/discoveries_noise.csv": (
         "python -m benchmarks.truth.discoveries --noise 500",
         ("docs/questions/which-features-may-i-claim.md",),
@@ -108,6 +112,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
     "benchmarks/truth/sparse_world.csv": (
         "python -m benchmarks.truth.sparse_world",
         ("docs/estimators/bias-corrected-nb.md",),
+    ),
+    "benchmarks/truth/unseen_coverages.csv": (
+        "python -m benchmarks.truth.coverages --unseen 30 --seed 20261119",
+        ("docs/estimating.md",),
     ),
     "src/veridical/comparison/sizes.csv": (
         "python -m benchmarks.truth.sizes",

@@ -1,48 +1,71 @@
 """Measure again what the library prints beside its numbers: sizes, coverages, rates.
 
-    python -m benchmarks.truth
+    python -m benchmarks.truth [--minutes 120]
 
-Takes two hours at most on two cores. What was measured stays: a script leaves out what
-is in its table, and the command, given again, goes on where it stopped. To measure a
-table from nothing, delete it first.
+Takes two hours on two cores, or the minutes that are asked for. What was measured
+stays: a script leaves out what is in its table, and the command, given again, goes on
+where it stopped. To measure a table from nothing, delete it first.
 
-Every script has a limit, after which it begins no further design; what was measured is
-written after each. Sizes, coverages and findings take 30 to 45 minutes of one core
-each, so that they are complete within theirs on a machine without other work; others
-may take further calls. Data sets that are not simulated are read from the folder that
-VERIDICAL_DATA names; without it, `findings` and `real_data` are left out.
+Every script has a share of the minutes, after which it begins no further design; what
+was measured is written after each. A design that was begun is ended, so that a script
+may take longer; the last ones then get what is left. Sizes, coverages and findings take
+30 to 45 minutes of one core each, so that they are complete within theirs on a machine
+without other work; others may take further calls. Data sets that are not simulated are
+read from the folder that VERIDICAL_DATA names; without it, `findings` and `real_data`
+are left out.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
+
+from benchmarks.truth import choices, coverages, discoveries, sizes, structured
+from benchmarks.truth.designs import write_rows
 
 #: Minutes of one call.
 BUDGET = 120
 #: Scripts of this folder that can be stopped, and the minutes after which they begin
 #: nothing new.
 LIMITS = {
-    "sizes": 18,
-    "coverages": 24,
-    "findings": 24,
-    "structured": 12,
-    "choices": 12,
-    "discoveries": 12,
-    "outcomes": 10,
+    "sizes": 16,
+    "coverages": 20,
+    "findings": 20,
+    "claims": 16,
+    "structured": 10,
+    "choices": 8,
+    "discoveries": 8,
+    "outcomes": 8,
 }
 #: Scripts that measure everything at once, where their table is missing, and the
 #: minutes that they take.
 AT_ONCE = {"sparse_world": 3, "batches": 2, "score_tests": 1, "real_data": 2}
 #: Scripts that read data sets of that folder.
 REAL = ("findings", "real_data")
+#: Tables that ship with the package. Verbs read them, so that scripts need all of them.
+SHIPPED = {
+    sizes.TABLE: sizes.COLUMNS,
+    coverages.TABLE: coverages.COLUMNS,
+    structured.TABLE: structured.COLUMNS,
+    choices.TABLE: choices.COLUMNS,
+    discoveries.TABLE: discoveries.COLUMNS,
+}
 
 
 def main() -> None:
     """Run every script."""
-    for name in (*LIMITS, *AT_ONCE):
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=BUDGET)
+    asked = parser.parse_args()
+    end = time.monotonic() + 60 * asked.minutes
+    for table, columns in SHIPPED.items():
+        if not table.exists():
+            write_rows(table, columns, [])
+    for name in (*AT_ONCE, *LIMITS):
         print(f"-- {name}", flush=True)
         if name in REAL and not os.environ.get("VERIDICAL_DATA"):
             print("VERIDICAL_DATA names no folder", flush=True)
@@ -50,7 +73,14 @@ def main() -> None:
         if name in AT_ONCE and Path(__file__).with_name(f"{name}.csv").exists():
             print("its table is there", flush=True)
             continue
-        options = ["--minutes", str(LIMITS[name])] if name in LIMITS else []
+        options = []
+        if name in LIMITS:
+            left = (end - time.monotonic()) / 60
+            minutes = min(LIMITS[name] * asked.minutes / BUDGET, left)
+            if minutes <= 0:
+                print("no time is left", flush=True)
+                continue
+            options = ["--minutes", f"{minutes:.3f}"]
         command = [sys.executable, "-m", f"benchmarks.truth.{name}", *options]
         subprocess.run(command, check=True)
     # The rows that ship are those of its table.

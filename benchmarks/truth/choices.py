@@ -32,6 +32,7 @@ from sklearn.metrics import r2_score
 from sklearn.neighbors import KNeighborsRegressor
 
 import veridical.evaluation
+from benchmarks.truth.designs import write_rows
 from veridical import choose
 from veridical._core.survival_scores import Observed, harrell
 from veridical._core.targets import Survival
@@ -237,18 +238,34 @@ def todo(n_sets: int) -> Iterator[tuple[Design, int]]:
 
 
 def write_table() -> None:
-    """Summarize the data sets of every design."""
+    """Summarize the data sets of every design.
+
+    Where the raw file has no more data sets than the table counts (the raw file does
+    not ship), the row stays as it is.
+    """
     by_design = defaultdict(list)
     names = list(asdict(plan()[0]))
     for one in read_raw():
         by_design[tuple(one[k] for k in names)].append(one)
-    with TABLE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for design in (*plan(), *held_out()):
-            found = by_design.get(tuple(asdict(design).values()), [])
-            if found:
-                writer.writerow(summarize(design, found))
+    every = (*plan(), *held_out())
+    stored = read_table()
+    rows = []
+    for i, design in enumerate(every):
+        row = stored[i] if len(stored) == len(every) else None
+        found = by_design.get(tuple(asdict(design).values()), [])
+        if found and (row is None or len(found) > int(row["n_sets"])):
+            row = summarize(design, found)
+        if row is not None:
+            rows.append(row)
+    write_rows(TABLE, COLUMNS, rows)
+
+
+def read_table() -> list[dict[str, Any]]:
+    """Return the rows of the table; a complete one has a row for every design."""
+    if not TABLE.exists():
+        return []
+    with TABLE.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -332,9 +349,9 @@ def main() -> None:
         print_table()
         return
     RAW.parent.mkdir(exist_ok=True)
-    end = time.process_time() + 60 * options.minutes
+    end = time.monotonic() + 60 * options.minutes
     for design, run in todo(options.sets):
-        if time.process_time() > end:
+        if time.monotonic() > end:
             break
         found = measure(design, run)
         with RAW.open("a") as file:

@@ -16,13 +16,14 @@ minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
 *other* designs, contains the coverage that was measured in it. The third asks the same
-of new designs, which are not in the table. The fourth prints the
-table of docs/estimating.md.
+of new designs, which are not in the table, and adds them to ``unseen_coverages.csv``.
+The fourth prints the table of docs/estimating.md.
 """
 
 from __future__ import annotations
 
 import argparse
+import csv
 import warnings
 import zlib
 from collections import Counter
@@ -79,6 +80,10 @@ METHODS = {
     "loo": LeaveOut(1),
     "subsampling": RandomSubsampling(20),
 }
+#: New designs, and the range that is printed beside the default interval in each.
+UNSEEN_TABLE = Path(__file__).with_name("unseen_coverages.csv")
+UNSEEN_COLUMNS = ("seed", "number", *COLUMNS, "tail_df", "low", "high", "held")
+
 #: Intervals that are measured in designs of their own: those that cost no fits beyond
 #: the evaluation, nested cross-validation, and that of the optimism.
 SCORES, NESTED = "scores", "nested"
@@ -381,39 +386,48 @@ def check() -> dict[str, tuple[int, int]]:
 
 
 def try_unseen(number: int, seed: int) -> None:
-    """Measure default intervals in new designs, and print the range beside them."""
-    names = list(METHODS)
-    rows = coverage_table()
+    """Measure default intervals in new designs, and the range that is printed there.
+
+    What is in the table already is not measured again.
+    """
+    done = set()
+    if UNSEEN_TABLE.exists():
+        with UNSEEN_TABLE.open(newline="", encoding="utf-8") as file:
+            done = {(row["seed"], row["number"]) for row in csv.DictReader(file)}
     for i in range(number):
-        name, estimator = names[i % len(names)], ESTIMATORS[i % len(ESTIMATORS)]
-        (design,) = draw_designs(
-            f"unseen {seed} {i}",
-            1,
-            n_repeats=1,
-            n_folds=10,
-            estimator=estimator,
-            **UNSEEN[i % len(UNSEEN)],
-        )
-        for found in measure_design(SCORES, name, design):
-            kind = found["kind"]
-            if kind != DEFAULT:
-                continue
-            place = Situation(*(found[field] for field in Situation._fields))
-            like = [row for row in rows if (row.method, row.kind) == (name, kind)]
-            near = find_near(like, place)
-            share, n = found["covered"] / found["n_simulations"], found["n_simulations"]
-            said = "nothing near"
-            if near:
-                printed = coverage_range(near)
-                held = printed.low <= share <= printed.high
-                said = f"printed {100 * printed.low:.1f} to {100 * printed.high:.1f}, "
-                said += "held" if held else "MISSED"
-            error = 100 * float(np.sqrt(share * (1 - share) / n))
-            print(
-                f"{MEASURED[name]}, {kind}, {place}: {100 * share:.1f} ± {error:.1f} %,"
-                f" {said}",
-                flush=True,
-            )
+        if (str(seed), str(i)) not in done:
+            row = {"seed": seed, "number": f"{i}", **measure_unseen(i, seed)}
+            add_rows(UNSEEN_TABLE, UNSEEN_COLUMNS, [row])
+            print(*row.values(), flush=True)
+
+
+def measure_unseen(i: int, seed: int) -> Row:
+    """Measure the default interval of one new design, and look up its range."""
+    name = list(METHODS)[i % len(METHODS)]
+    (design,) = draw_designs(
+        f"unseen {seed} {i}",
+        1,
+        n_repeats=1,
+        n_folds=10,
+        estimator=ESTIMATORS[i % len(ESTIMATORS)],
+        **UNSEEN[i % len(UNSEEN)],
+    )
+    rows = measure_design(SCORES, name, design)
+    found = next(row for row in rows if row["kind"] == DEFAULT)
+    place = Situation(*(found[field] for field in Situation._fields))
+    like = [
+        row for row in coverage_table() if (row.method, row.kind) == (name, DEFAULT)
+    ]
+    near = find_near(like, place)
+    printed = coverage_range(near) if near else None
+    share = found["covered"] / found["n_simulations"]
+    return {
+        **found,
+        "tail_df": f"{design.tail_df:g}",
+        "low": f"{printed.low:.4f}" if printed else "",
+        "high": f"{printed.high:.4f}" if printed else "",
+        "held": printed.low <= share <= printed.high if printed else "",
+    }
 
 
 def tabulate() -> str:

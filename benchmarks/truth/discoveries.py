@@ -341,8 +341,8 @@ def run(minutes: float, only: str = "", above: bool = False, target: str = "") -
     """Measure until all designs are done or the time is over."""
     found = read_rates()
     suspects = {one for one, own in found.items() if is_above(one[1], own)}
-    end = time.process_time() + 60 * minutes
-    while time.process_time() < end:
+    end = time.monotonic() + 60 * minutes
+    while time.monotonic() < end:
         todo = [
             one
             for one in work(found)

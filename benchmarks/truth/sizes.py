@@ -52,7 +52,7 @@ from veridical.comparison.sizes import (
     size_range,
 )
 from veridical.comparison.testing import TESTS
-from veridical.evaluation.situations import SIMULATED, find_near
+from veridical.evaluation.situations import HEAVY_TAILS, SIMULATED, find_near
 
 TABLE = Path(veridical.comparison.__file__).with_name("sizes.csv")
 METHODS = ("in", "out")
@@ -246,7 +246,10 @@ def check(alpha: float = 0.05) -> dict[str, tuple[int, int]]:
         name = f"{row.test} {shape} {row.design.method}"
         tally = counts.setdefault(name, [0, 0, 0])
         rivals = _rivals(rows, row)
-        near = find_near(rivals, row.situation)
+        if row.tails > HEAVY_TAILS:  # no design is near, all with such tails count
+            near = [other for other in rivals if other.tails > HEAVY_TAILS]
+        else:
+            near = find_near(rivals, row.situation)
         printed = size_range(near or rivals, alpha, near=bool(near))
         claimed.setdefault(name, []).append(claims(row, printed))
         if not near:
@@ -286,7 +289,9 @@ def try_unseen(number: int, first: int, n: int = 400, alpha: float = 0.05) -> No
         row = SizeRow(
             "plain", "corrected-t", 2, design, float(found.mean()), n, rejected
         )
-        printed = measured_size("corrected-t", "in", shape, row.situation, alpha=alpha)
+        printed = measured_size(
+            "corrected-t", "in", shape, row.situation, alpha=alpha, tails=row.tails
+        )
         assert printed is not None
         own = row.size(alpha)
         error = 100 * float(np.sqrt(own.rate * (1 - own.rate) / n))
@@ -312,7 +317,7 @@ def claims(row: SizeRow, printed: MeasuredSize) -> float:
     It says so up to the p-value that may be claimed; between levels the number of
     rejections is interpolated.
     """
-    if row.test == "paired-t" or not printed.near:
+    if row.test == "paired-t" or not printed.near or row.tails > HEAVY_TAILS:
         return 0.0  # it treats folds as independent; nothing was measured near
     rates = np.array([0, *row.rejected]) / row.n_simulations
     return float(np.interp(printed.claim_level or 0.0, [0.0, *ALPHAS], rates))

@@ -13,7 +13,12 @@ from veridical.comparison.null_designs import simulate
 from veridical.comparison.sizes import measured_size, size_table
 from veridical.comparison.testing import TESTS
 from veridical.comparison.verdicts import count_draws
-from veridical.evaluation.situations import N_NEAR, SIMULATED, Situation
+from veridical.evaluation.situations import (
+    HEAVY_TAILS,
+    N_NEAR,
+    SIMULATED,
+    Situation,
+)
 
 COMMON = {"n_features_to_select": 5, "estimator": "nb", "random_state": 0}
 
@@ -136,6 +141,42 @@ def test_far_from_all_designs_the_range_is_that_of_all(changed):
     assert size.low <= near.low < near.high <= size.high
     assert size.n_designs > 50
     assert "only in other designs" in false_positives(size)
+
+
+def test_no_design_is_near_where_tails_are_heavy():
+    usual = measured_size(
+        "corrected-t", "in", (1, 10), SITUATION, alpha=0.05, tails=HEAVY_TAILS
+    )
+    heavy = measured_size("corrected-t", "in", (1, 10), SITUATION, alpha=0.05, tails=1)
+    rates = [
+        row.size(0.05).rate
+        for row in size_table()
+        if (row.kind, row.test) == ("plain", "corrected-t")
+        and row.design.method == "in"
+        and (row.design.n_repeats, row.design.n_folds) == (1, 10)
+        and row.design.tail_df < 3
+    ]
+    assert usual.near
+    assert not heavy.near
+    assert heavy.n_designs == len(rates) >= 10
+    assert heavy.low <= min(rates) < 0.02
+    assert heavy.high >= max(rates) > 0.2
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
+def test_heavy_tails_lead_to_no_claim(anova, worst, scoring):
+    """The same features lead to a claim, unless some values are far from the others."""
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    X = rng.normal(size=(100, 20)) + 1.2 * y[:, None] * (np.arange(20) < 5)
+    far = np.sign(X) * np.expm1(np.abs(X)) ** 2
+    options = {**COMMON, "cv": 10, "scoring": scoring}
+    usual, heavy = (compare([anova, worst], Z, y, **options) for Z in (X, far))
+    for made in (usual, heavy):
+        assert made.verdicts["in"].winner == "a"
+    assert "You may claim" in usual.recommendation
+    assert "Do not claim" in heavy.recommendation
+    assert "not measured near" in heavy.recommendation
 
 
 def test_an_unknown_estimator_is_compared_with_all():

@@ -6,6 +6,7 @@ from benchmarks.truth import coverages
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import LogisticRegression
@@ -42,6 +43,8 @@ from veridical.evaluation.situations import (
     count_selected,
     describe_designs,
     find_near,
+    tail_weight,
+    tails_of_student,
 )
 from veridical.evaluation.structured import count_folds
 from veridical.evaluation.trust import (
@@ -244,7 +247,7 @@ def test_one_liberal_design_in_twenty_does_not_decide_but_three_do():
 def test_the_size_at_the_claim_level_is_nominal(alpha, power):
     rates = [[1.5 * alpha * (level / alpha) ** power for level in LEVELS]]
     level = claim_level(rates, LEVELS, alpha)
-    at_least = LEVELS[0] / 2
+    at_least = LEVELS[0]  # smaller levels were not counted
 
     wanted = alpha * (1 / 1.5) ** (
         1 / power
@@ -270,3 +273,45 @@ def test_folds_with_samples_left_out_between_them_were_not_measured():
     # Folds as a list of training and test rows are folds all the same.
     splits = [*KFold(10, shuffle=True, random_state=0).split(X)]
     assert estimate("nb", X, Y, cv=splits, random_state=0).coverage
+
+
+# -- tails ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("df", [3, 4, 8, np.inf])
+def test_tails_are_those_of_the_distribution(df):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 60)) if np.isinf(df) else rng.standard_t(df, (400, 60))
+    found = tail_weight(read_table(X, np.arange(400) % 2))
+    assert found == pytest.approx(tails_of_student(df), abs=0.05)
+
+
+@pytest.mark.parametrize(("share", "times"), [(0.01, 30), (0.02, 10), (0.05, 6)])
+def test_a_few_values_far_from_all_others_are_heavy_tails(share, times):
+    """Quantiles do not show one value in a hundred, which decides what is learned."""
+    rng, y = np.random.default_rng(4), np.arange(100) % 2
+    X = rng.normal(size=(100, 100))
+    assert tail_weight(read_table(X, y)) < 0.05
+    X *= np.where(rng.random(X.shape) < share, times, 1)
+    assert tail_weight(read_table(X, y)) == np.inf
+
+
+def test_tails_depend_on_neither_unit_nor_order_nor_gaps():
+    rng = np.random.default_rng(2)
+    X, y = rng.standard_t(4, (80, 600)), np.arange(80) % 2
+    found = tail_weight(read_table(X, y))
+    moved = 3 + X[:, rng.permutation(600)] * rng.uniform(1, 9, 600)
+    assert tail_weight(read_table(moved, y)) == pytest.approx(found, abs=1e-9)
+    assert tail_weight(read_table(X[rng.permutation(80)], y)) == pytest.approx(found)
+    assert tail_weight(read_table(sparse.csr_array(X), y)) == pytest.approx(found)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    assert tail_weight(read_table(X, y)) == pytest.approx(found, abs=0.1)
+
+
+def test_light_tails_count_as_normal_ones_and_constant_features_not_at_all():
+    rng, y = np.random.default_rng(3), np.arange(60) % 2
+    assert tail_weight(read_table(rng.random((60, 5)), y)) == 0
+    rare = (rng.random((60, 5)) < 0.1).astype(float)
+    assert np.isnan(tail_weight(read_table(rare, y)))
+    both = np.hstack([rare, rng.random((60, 1))])
+    assert tail_weight(read_table(both, y)) == 0

@@ -58,7 +58,7 @@ from veridical.comparison.verdicts import (
 from veridical.evaluation.engine import count_jobs
 from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.records import Coverage
-from veridical.evaluation.situations import Situation
+from veridical.evaluation.situations import Situation, tail_weight
 from veridical.evaluation.structured import (
     Structure,
     coverages_near,
@@ -309,6 +309,7 @@ def compare(
         nulls,
         scorings[0] if scorings else ACCURACY,
         _structure(data, scorings, situation),
+        tail_weight(data),
     )
     settings = {
         **describe_design(design, alpha, root),

@@ -23,10 +23,12 @@ from veridical.comparison.calibration import measure_rate
 from veridical.comparison.null_designs import NullDesign
 from veridical.comparison.records import MeasuredSize
 from veridical.evaluation.situations import (
+    HEAVY_TAILS,
     Situation,
     claim_level,
     describe_designs,
     find_near,
+    tails_of_student,
 )
 
 #: Levels at which rejections were counted.
@@ -68,6 +70,11 @@ class SizeRow(NamedTuple):
             one.estimator,
             self.accuracy,
         )
+
+    @property
+    def tails(self) -> float:
+        """How heavy the tails of the features are."""
+        return tails_of_student(self.design.tail_df)
 
     def size(self, alpha: float) -> MeasuredSize:
         """Return how often it rejected at a level of `ALPHAS`."""
@@ -116,6 +123,7 @@ def measured_size(
     *,
     alpha: float,
     n_selectors: int = 2,
+    tails: float = math.nan,
 ) -> MeasuredSize | None:
     """Return the range of the sizes that were measured in designs near this one.
 
@@ -134,14 +142,18 @@ def measured_size(
         Nominal size.
     n_selectors : int, default=2
         Number of selectors compared; the nearest number is taken.
+    tails : float, default=nan
+        How heavy the tails of the features are, see `tail_weight`.
 
     Returns
     -------
     MeasuredSize or None
         The range over the nearest designs, with these splits or with fewer and with
         more folds. If none is near, or nothing was measured with such splits or at such
-        a level, over all designs with the nearest splits at the nearest level. None
-        where the test was not measured.
+        a level, over all designs with the nearest splits at the nearest level. Where
+        tails are heavier than `HEAVY_TAILS`, sizes differ too much for any design to be
+        near, and the range is that of designs with such tails. None where the test was
+        not measured.
     """
     rows = [
         row
@@ -155,7 +167,10 @@ def measured_size(
     level = min(ALPHAS, key=lambda one: abs(math.log(one / alpha)))
     shapes = _bracketing({_shape(row) for row in rows}, shape)
     near = []
-    if shapes and math.isclose(level, alpha):
+    heavy = [row for row in rows if row.tails > HEAVY_TAILS]
+    if tails > HEAVY_TAILS:
+        rows = heavy or rows
+    elif shapes and math.isclose(level, alpha):
         near = find_near([row for row in rows if _shape(row) in shapes], situation)
     if near:
         return size_range(near, level)

@@ -38,7 +38,7 @@ from veridical.comparison.simulation import SimulatedSource
 from veridical.comparison.sizes import measured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
-from veridical.evaluation.situations import Situation, claim_level
+from veridical.evaluation.situations import HEAVY_TAILS, Situation, claim_level
 from veridical.evaluation.structured import ALPHAS, Structure, find_rows, rate_of
 
 #: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
@@ -226,6 +226,9 @@ class PairTester:
     structure : Structure, optional
         The table, where other scores than accuracy are compared, or where there are
         groups; sizes of tests were measured apart for these.
+    tails : float, default=nan
+        How heavy the tails of the features are; beyond `HEAVY_TAILS` no measured design
+        is near.
     """
 
     test: SignificanceTest
@@ -234,6 +237,7 @@ class PairTester:
     nulls: Nulls | None = None
     scoring: ScoreInfo = ACCURACY
     structure: Structure | None = None
+    tails: float = math.nan
 
     def verdict(
         self,
@@ -275,6 +279,7 @@ class PairTester:
             self.situation._replace(estimator=estimator, accuracy=float(scores.mean())),
             alpha=self.test.alpha,
             n_selectors=n_selectors,
+            tails=self.tails,
         )
 
     def _structured_size(
@@ -285,6 +290,8 @@ class PairTester:
         alpha = self.test.alpha
         measured = test == "corrected-t" and method == "in" and n_selectors == 2
         if not measured or n_repeats != 1 or alpha not in ALPHAS:
+            return None
+        if self.tails > HEAVY_TAILS:
             return None
         rows = find_rows(n_folds, place)
         found = rate_of(rows, alpha)
