@@ -175,7 +175,8 @@ def test_page_has_everything(tmp_path):
         "VD003 (copies of a sample lie apart)",
         "Features in common",
         "Method and provenance",
-        "veridical audit --seed 0",
+        "Nothing to remove: batch and covariates.",
+        '<span class="vd-option">--seed</span> 0',
     ):
         assert words in text, words
     assert Page(text)

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from veridical import choose, report
+from veridical._core.records import Interval
+from veridical.report.view import Rows
 
 
 @pytest.fixture(scope="module")
@@ -59,3 +61,22 @@ def test_the_wide_interval_of_the_bootstrap_is_said(found):
     assert any(
         "which are few samples: it is wide (48 samples drawn" in n for n in notes
     )
+
+
+def test_a_score_that_no_bootstrap_draw_changes_has_no_interval(found):
+    best = replace(found.winner, score=Interval(1.0, 1.0, 1.0))
+    record = replace(found, found=(best, *found.found[1:]))
+    view = report.view(record)
+    (cells,) = (
+        block.rows[0].cells
+        for section in view.sections
+        for block in section.blocks
+        if isinstance(block, Rows) and block.caption.startswith("Cross-validated with")
+    )
+    assert [cell.text for cell in cells][3:5] == ["100.0 %", "–"]
+    why = "A candidate has no interval where every bootstrap draw gives it the same"
+    said = [
+        [note.startswith(why) for note in report.to_json(one)["words"]["notes"]]
+        for one in (record, found)
+    ]
+    assert [sum(one) for one in said] == [1, 0]

@@ -20,6 +20,7 @@ from veridical.evaluation.records import (
 from veridical.learning import BiasCorrectedNB
 from veridical.report import fragment, save, to_json
 from veridical.report.displays import CalibrationDisplay
+from veridical.report.view import view
 
 mpl.use("Agg")
 
@@ -138,3 +139,17 @@ def test_the_display_draws_counts_and_shares():
     alone = CalibrationDisplay.from_predictions(y[:4], [0.2, 0.9, 0.4, 0.6], n_bins=2)
     assert [b.n for b in alone.tables[0].bins] == [2, 2]
     mpl.pyplot.close(alone.figure_)
+
+
+def test_probabilities_that_none_may_believe_have_no_mild_badge():
+    found = record()
+    off = {
+        name: replace(getattr(found, name), expected_error=0.001)
+        for name in ("corrected", "uncorrected", "sparse")
+    }
+    none = replace(found, **off, believed=None)
+    assert none.conclusion.belief == "no"
+    assert none.conclusion.sentence.endswith("Believe none of these probabilities.")
+    assert view(none).badge.text == "Do not believe them"
+    # Each model expects its own error rate, but none is the best: more data decide.
+    assert replace(found, believed=None).conclusion.belief == "care"

@@ -20,6 +20,7 @@ from veridical.evaluation import estimate as measure
 from veridical.evaluation.records import Coverage
 from veridical.report.plain import to_json as summarize
 from veridical.report.render import svg
+from veridical.report.view import Rows
 from veridical.report.views.estimates import EstimatesSummary, EstimateSummary
 
 
@@ -142,7 +143,7 @@ def test_nothing_is_refused():
         (
             [records.estimate(0.8, coverage={})],
             "care",
-            "%): how often such intervals cover the truth is not known",
+            "). So claim only with care that it is better than always predicting",
         ),
         (
             [records.estimate(0.8, coverage={"corrected-t": records.TOO_SELDOM})],
@@ -396,3 +397,16 @@ def test_an_estimates_record_saves_itself(tmp_path):
     path = records.estimates().save(tmp_path / "page.html")
 
     assert path.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_one_split_has_no_spread():
+    one = records.estimate(0.8, assumes={"wilson": records.STABLE})
+    one = replace(one, scores=one.scores[:1])
+    (rows,) = (
+        block
+        for section in report.view(records.estimates(one)).sections
+        for block in section.blocks
+        if isinstance(block, Rows) and "with its intervals" in block.caption
+    )
+    said = dict(zip((c.header for c in rows.columns), rows.rows[0].cells, strict=True))
+    assert said["Standard deviation of splits (points)"].text == "–"

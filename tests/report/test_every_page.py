@@ -21,6 +21,15 @@ from veridical.comparison.records import Bias, Truthfulness
 
 ROOT = Path(__file__).parent.parent.parent
 AXE = Path(os.environ.get("AXE_CORE", ROOT / "build/node_modules/axe-core/axe.min.js"))
+# What of a table lies outside its box, and options of commands that are broken.
+CUT = """
+[...document.querySelectorAll(".vd-scroll")]
+  .filter((e) => e.scrollWidth > e.clientWidth)
+  .map((e) => e.getAttribute("aria-label"))
+  .concat([...document.querySelectorAll(".vd-option")]
+    .filter((e) => e.getClientRects().length > 1)
+    .map((e) => e.textContent))
+"""
 SHOTS = Path(os.environ.get("VERIDICAL_SHOTS", ROOT / "build/pages"))
 PAPER = (717, 1047)  # A4 without a centimetre on each side
 
@@ -103,6 +112,7 @@ def check_looks(tab, name):
     shoot("light")
     assert not light_on_dark(tab)
     assert tab.run(OUTSIDE) == []
+    assert tab.run(CUT) == []
     tab.look(PHONE, dark=True)
     assert tab.run("document.documentElement.scrollWidth") <= PHONE[0]
     assert tab.run(OUTSIDE) == []

@@ -83,7 +83,7 @@ def test_the_badge_blames_the_list_only_where_folds_do_not_support_it():
 @pytest.mark.parametrize(
     ("coverage", "why"),
     [
-        (None, "how often such intervals cover the truth is not known"),
+        (None, "coverage not measured in designs like this one). So claim only with"),
         (Coverage(0.57, 0.98, "leave-one-out", 0.7), "miss the truth too often"),
     ],
 )
@@ -95,7 +95,7 @@ def test_an_interval_that_may_not_be_believed_has_no_green_badge(coverage, why):
     for one in (record, stable):
         assert one.conclusion.belief == "care"
         assert why in one.conclusion.sentence
-        assert "Claim only with care that" in one.conclusion.sentence
+        assert "laim only with care that" in one.conclusion.sentence
         assert "clearly" not in one.conclusion.sentence
     assert "not stable" in record.conclusion.sentence
 
@@ -157,3 +157,29 @@ def test_a_choice_marks_features_that_folds_do_not_support():
     page = Page(report.page(record))
     assert "Some listed features were selected in no fold." in page.text
     assert "never in none." in page.text
+
+
+def test_a_selector_without_scores_has_no_column_of_scores():
+    record = KINDS["selection-unstable"]()
+    assert all("Score" in [c.header for c in t.columns] for t in listed(record))
+    without = {
+        key: tuple(replace(f, score=None) for f in getattr(record, key))
+        for key in ("features", "other_features")
+    }
+    for one in listed(replace(record, **without)):
+        assert "Score" not in [column.header for column in one.columns]
+        assert {len(row.cells) for row in one.rows} == {len(one.columns)}
+
+
+def listed(record):
+    """Find the tables of features."""
+    found = [t for t in tables(record) if "Feature" in [c.header for c in t.columns]]
+    assert len(found) == 2
+    return found
+
+
+def test_the_headline_names_the_interval():
+    sentence = KINDS["selection"]().conclusion.sentence
+    assert (
+        "(95 % interval 80.0 to 95.0 %, measured coverage 93.0 to 99.0 %)" in sentence
+    )

@@ -45,6 +45,8 @@ INTERVALS = {
 RESUBSTITUTION = "resubstitution"
 #: What stands in place of a rate where no measured design is near.
 NOT_NEAR = "not measured in designs like this one"
+#: Why no claim may rest on an interval whose coverage was not measured.
+NOT_KNOWN = "how often such intervals cover the truth is not known"
 ALWAYS_MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
@@ -157,12 +159,14 @@ def doubt_interval(measured: Coverage | None) -> str:
     if allows_claims(measured):
         return ""
     if measured is None:
-        return "how often such intervals cover the truth is not known"
+        return NOT_KNOWN
     return "such intervals miss the truth too often in designs like this one"
 
 
 def claim_with_care(claim: str, doubt: str, what: str) -> Conclusion:
     """Conclude that what an interval shows is to be claimed with care, and why."""
+    if doubt == NOT_KNOWN and NOT_NEAR in claim:  # said already, with the interval
+        return Conclusion("care", f"{claim}. So claim only with care that {what}.")
     return Conclusion("care", f"{claim}. Claim only with care that {what}: {doubt}.")
 
 
@@ -268,7 +272,8 @@ def conclude_selection(record: Selection) -> Conclusion:
     n_features = count(len(record.features), "feature")
     bounds = " (no interval)"
     if math.isfinite(found.low):
-        bounds = f" ({scoring.write_range(found.low, found.high)}, "
+        bounds = f" ({100 * CONFIDENCE:g} % interval "
+        bounds += f"{scoring.write_range(found.low, found.high)}, "
         bounds += f"{add_coverage(record.score_coverage)})"
     reached = f"has {scoring.full_label} {scoring.write(found.value)} on new samples"
     rest = f"the {scoring.write(share)} of {GUESSING}"
@@ -326,14 +331,19 @@ def conclude_correction(record: Correction) -> Conclusion:
         )
     if record.does_harm:
         sentence += "; the published correction makes the probabilities worse"
-    return Conclusion("care" if record.believed is None else "yes", f"{sentence}.")
+    if record.believed is not None:
+        return Conclusion("yes", f"{sentence}.")
+    if predicts_its_error(min(record.tables.values(), key=lambda one: one.log_loss)):
+        return Conclusion("care", f"{sentence}.")
+    return Conclusion("no", f"{sentence}. Believe none of these probabilities.")
 
 
 def conclude_table(record: CalibrationTable) -> Conclusion:
     """Write the measured and the expected error rate, and whether they agree."""
+    who = f'The model "{record.label}"' if record.label else "The classifier"
     return Conclusion(
         "yes" if predicts_its_error(record) else "care",
-        f"{record.label or 'The classifier'} misclassifies {percent(record.error)} of "
+        f"{who} misclassifies {percent(record.error)} of "
         f"{count(record.n, 'sample')} and expects to misclassify "
         f"{percent(record.expected_error)}.",
     )

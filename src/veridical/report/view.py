@@ -364,9 +364,11 @@ class Figure:
         """
         looks: tuple[Side | None, ...] = (*SIDES, None)
         key = ((one.label, looks[i % 3]) for i, one in enumerate(picture.curves))
-        return cls.from_picture(
-            picture, "", key=tuple(key), title=f"{picture.title} ({picture.unit})"
-        )
+        title = picture.title
+        subject = title.split(" of ")[0].split(" with ")[0]
+        if subject.lower() != picture.unit.lower():  # else it would be said twice
+            title += f" ({picture.unit})"
+        return cls.from_picture(picture, "", key=tuple(key), title=title)
 
 
 @dataclass(frozen=True)

@@ -462,7 +462,7 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
     found, info = s["decomposition"], read_info(s["scoring"])
     assert found is not None
     sure = confidence(1 - s["alpha"])
-    steps, rows = [], []
+    steps, rows, unmoved = [], [], []
     for one in found["parts"]:
         value, low, high = one["value"], one["low"], one["high"]
         none = one["name"] not in ("chance", "signal") and value == low == high == 0
@@ -472,8 +472,10 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
         else:
             shown, span = info.write_gap(value), info.write_gap_range(low, high)
             inside = info.write_gap_range(low, high, unit=False)
-        rows.append((PARTS[one["name"]], "–" if none else shown, "–" if none else span))
-        if not none:
+        if none:
+            unmoved.append(PARTS[one["name"]])
+        else:
+            rows.append((PARTS[one["name"]], shown, span))
             words = f"{shown} ({inside})"  # short, to fit the width of a phone
             steps.append(Step(PARTS[one["name"]], value, low, high, words))
     reported = info.write(found["reported"])
@@ -485,14 +487,15 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
     )  # fmt: skip
     caption = (
         f"The reported {info.label} as a sum. The procedure was run again with one "
-        "influence removed at a time; the signal is what remains. A part that is not "
-        f"shown had nothing to remove. In brackets: {sure}; how often these intervals "
-        "cover has not been measured."
+        "influence removed at a time; the signal is what remains. In brackets: "
+        f"{sure}; how often these intervals cover has not been measured."
     )
+    rest = f"Nothing to remove: {'; '.join(unmoved)}."
     heads = f"Part!~ | {capitalized(info.label)}# | {sure}#"
     return (
         Figure((Panel(picture),), caption),
         table("Parts of the reported score", heads, rows),
+        *([Text(rest, "note")] if unmoved else []),
     )
 
 

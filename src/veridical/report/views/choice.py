@@ -266,6 +266,15 @@ def _remarks(record: Choice) -> list[str]:
         "folds together. Its interval is for this candidate alone and does not account "
         "for the choice.",
     ]
+    if any(one.score.low == one.score.high for one in record.found):
+        said.append(
+            "A candidate has no interval where every bootstrap draw gives it the same "
+            f"{info.label}, as it does where no sample is classified wrongly; this "
+            "does not mean that the value is certain."
+            if info.is_accuracy
+            else "A candidate has no interval where every bootstrap draw gives it the "
+            f"same {info.label}; this does not mean that the value is certain."
+        )
     if record.by_bbc is not None:
         span = info.write_range(record.by_bbc.low, record.by_bbc.high)
         said.append(
@@ -382,9 +391,14 @@ def _report_figure(s: ChoiceSummary) -> Figure:
 
 
 def _bounds(found: IntervalSummary) -> tuple[DrawnInterval, ...]:
-    if found["low"] is None or found["high"] is None:
+    if found["low"] is None or found["high"] is None or _has_no_width(found):
         return ()
     return (DrawnInterval(found["low"], found["high"]),)
+
+
+def _has_no_width(found: IntervalSummary) -> bool:
+    """Return whether all bootstrap draws agree, as they do where none has an error."""
+    return found["low"] is not None and found["low"] == found["high"]
 
 
 def _best_figure(s: ChoiceSummary) -> Figure:
@@ -419,7 +433,9 @@ def _candidates(s: ChoiceSummary, most: int) -> Rows:
                 one["selector"],
                 str(one["n_features"]),
                 info.write(one["score"]["value"]),
-                info.write_range(one["score"]["low"], one["score"]["high"]),
+                MISSING
+                if _has_no_width(one["score"])
+                else info.write_range(one["score"]["low"], one["score"]["high"]),
                 bare_pvalue(one["pvalue"]),
                 MISSING if agreed is None else number(agreed, 2),
                 percent(one["wins"]),  # drawn in a figure of their own

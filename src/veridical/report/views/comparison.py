@@ -1229,8 +1229,9 @@ def _optimism(s: Summary) -> tuple[Block, ...]:
             f"{method.upper()} {gap_written(s, value, signed=False)}"
             for method, value in s["bias_imbalance"].items()
         )
-        note = f"Bias imbalance: {listed}. It is how far the two selectors differ in "
-        note += f"their bias, which is a method minus {s['bias_reference']}."
+        note = f"Bias imbalance: {listed}. The bias of a selector is its {what} under "
+        note += f"the method minus that under {s['bias_reference']}; the imbalance is "
+        note += "how far the biases of the two selectors differ."
         blocks.append(Text(note, "note"))
     return tuple(blocks)
 

@@ -44,7 +44,7 @@ from veridical.report.view import (
 SCHEMA = "veridical/correction/2"
 #: The models in their order.
 MODEL_KEYS = ("corrected", "uncorrected", "sparse")
-BADGES = {"yes": "Believable", "care": "With care"}
+BADGES = {"yes": "Believable", "care": "With care", "no": "Do not believe them"}
 TABLE_BADGES = {
     "yes": "Expected and measured error rate agree",
     "care": "Expected and measured error rate differ",

@@ -10,13 +10,14 @@ import numpy as np
 from typing_extensions import TypedDict
 
 from veridical._core.arrays import FloatArray
-from veridical._core.numbers import MISSING, count, number, percent
+from veridical._core.numbers import MISSING, count, percent
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized
 from veridical.discovery.conclusions import RATES, exchanges_values, say_evidence
 from veridical.discovery.likeness import write_rate
 from veridical.discovery.records import Discoveries
 from veridical.evaluation.arguments import name_of
+from veridical.evaluation.conclusions import write_plain
 from veridical.report.plain import DataInfo, clean, concluded, fill, finite, to_json
 from veridical.report.view import (
     Block,
@@ -35,6 +36,7 @@ from veridical.report.view import (
     Warn,
     answer,
     bare_pvalue,
+    confidence,
     data_facts,
     paragraph,
     provenance,
@@ -400,6 +402,19 @@ def _paths(s: DiscoveriesSummary) -> Figure:
     return Figure.from_curves(picture.described())
 
 
+def _miss_rate(s: DiscoveriesSummary) -> float:
+    """Return the largest expected share of claimed features whose interval misses."""
+    return s["level"] if s["rate"] == "fdr" else 0.05
+
+
+def _confidence_of_effects(s: DiscoveriesSummary) -> float:
+    """Return the confidence of each interval: it grows as fewer features are claimed.
+
+    Of all intervals that are shown, at most the nominal rate then miss on average.
+    """
+    return 1 - _miss_rate(s) * max(1, len(s["claimed"])) / s["data"]["n_features"]
+
+
 def _table(s: DiscoveriesSummary) -> Rows:
     n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
     leading = s["features"][: min(n_shown, MOST_ROWS)]
@@ -412,7 +427,7 @@ def _table(s: DiscoveriesSummary) -> Rows:
         heads += " | Draws#" if s["method"] == "knockoffs" else " | Half samples#"
     heads += " | Statistic#^"
     if s["effect_kind"]:
-        heads += " | Effect# | Interval#^"
+        heads += f" | Effect# | {confidence(_confidence_of_effects(s))}#^"
     rows = []
     close = set(s["close"])
     for one in leading:
@@ -433,9 +448,9 @@ def _table(s: DiscoveriesSummary) -> Rows:
             low, high = one["low"], one["high"]
             span = MISSING
             if low is not None and high is not None:
-                span = f"{number(low, 2)} to {number(high, 2)}"
+                span = f"{write_plain(low)} to {write_plain(high)}"
             effect = one["effect"]
-            row += [MISSING if effect is None else number(effect, 2), span]
+            row += [MISSING if effect is None else write_plain(effect), span]
         rows.append(row)
     caption = (
         "The leading features. The q-value is the smallest nominal rate at which a "
@@ -444,7 +459,8 @@ def _table(s: DiscoveriesSummary) -> Rows:
     if s["effect_kind"]:
         caption += (
             f". Effect: {s['effect_kind']}. Only claimed features have intervals, "
-            "which are wider because these features were chosen (false coverage rate)"
+            "which are wider because these features were chosen: the false coverage "
+            f"rate is at most {percent(_miss_rate(s), 0)}"
         )
     return table(caption, heads, rows)
 

@@ -521,7 +521,7 @@ def _curves(record: Estimates) -> tuple[Block, ...]:
                 ((one.axis, one.places),),
                 one.curves,
                 ribbon=True,
-                from_zero=False,
+                from_zero=one.unit.endswith("%"),  # shares, as of Kaplan and Meier
             ).described()
         )
         for one in first.curves
@@ -646,7 +646,8 @@ def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]
     if s["truth"] is not None:
         first.append(TableCell(spread(e["off"], True), span=n))
     last = (
-        TableCell(spread(e["std"], False), span=n),
+        # One split has no spread; of one accuracy, "std" is the binomial deviation.
+        TableCell(spread(e["std"] if e["n_splits"] > 1 else None, False), span=n),
         TableCell(str(e["n_test"]), span=n),
         TableCell(str(e["n_splits"]), span=n),
     )

@@ -375,7 +375,7 @@ def show(record: Selection) -> View:
         sections.append(Section(f"{what} by number of features", tuple(blocks)))
     found = record.score
     span = scoring.write_range(*(finite(bound) for bound in found[1:]))
-    reached = f"{scoring.write(found.value)} ({span})"
+    reached = f"{scoring.write(found.value)} (95 % interval {span})"
     does = f"has {scoring.full_label} {reached} on new samples"
     if scoring.is_accuracy:
         does = f"classifies {reached} of new samples correctly"
@@ -472,8 +472,9 @@ def _score_figure(s: SelectionSummary) -> Figure:
 
 def _features(s: SelectionSummary) -> Rows:
     if s["is_validated"]:  # there are no folds
-        heads = "Rank# | Feature! | Index#^ | Score#"
-        rows = [[str(f["rank"]), *_describe_feature(f)] for f in s["features"]]
+        scored = has_scores(s["features"])
+        heads = f"Rank# | Feature! | Index#^{' | Score#' if scored else ''}"
+        rows = [[str(f["rank"]), *_describe_feature(f, scored)] for f in s["features"]]
         caption = "Features selected on the training samples, best first"
         return table(caption, heads, rows)
     return list_supported(s["features"], s["n_folds"])
@@ -481,9 +482,11 @@ def _features(s: SelectionSummary) -> Rows:
 
 def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
     """List features that were selected on all samples; weak support is marked."""
-    heads = "Rank# | Feature! | Index#^ | Score# | Selected in folds#"
+    scored = has_scores(features)
+    heads = "Rank# | Feature! | Index#^ | "
+    heads += f"{'Score# | ' if scored else ''}Selected in folds#"
     rows: list[list[str | TableCell]] = [
-        [str(rank), *_describe_feature(f), _times(f, n_folds)]
+        [str(rank), *_describe_feature(f, scored), _times(f, n_folds)]
         for rank, f in enumerate(features, 1)
     ]
     if any(f["support"] != "half" for f in features):
@@ -493,9 +496,14 @@ def list_supported(features: Sequence[FeatureInfo], n_folds: int) -> Rows:
     return table("Features selected on all samples, best first", heads, rows)
 
 
-def _describe_feature(f: FeatureInfo) -> list[str | TableCell]:
+def has_scores(features: Sequence[FeatureInfo]) -> bool:
+    """Return whether any feature has a score; not every selector gives one."""
+    return any(f["score"] is not None for f in features)
+
+
+def _describe_feature(f: FeatureInfo, scored: bool) -> list[str | TableCell]:
     own = MISSING if f["score"] is None else write_plain(f["score"])
-    return [f["name"], str(f["index"]), own]
+    return [f["name"], str(f["index"]), *([own] if scored else [])]
 
 
 def _times(f: FeatureInfo, n_folds: int) -> TableCell:
@@ -557,12 +565,13 @@ def _feature_blocks(s: SelectionSummary, listed: Rows) -> tuple[Block, ...]:
     blocks.append(Text(agreed))
     others = s["other_features"]
     if others:
+        scored = has_scores(others[:MOST_OTHERS])
         rows = [
-            [*_describe_feature(f), _times(f, s["n_folds"])]
+            [*_describe_feature(f, scored), _times(f, s["n_folds"])]
             for f in others[:MOST_OTHERS]
         ]
         caption = "Features outside the list that folds selected"
-        heads = "Feature! | Index# | Score# | Selected in folds#"
+        heads = f"Feature! | Index# | {'Score# | ' if scored else ''}Selected in folds#"
         blocks.append(table(caption, heads, rows))
         if len(others) > MOST_OTHERS:
             more = len(others) - MOST_OTHERS

@@ -267,7 +267,11 @@ def show_several(record: StudyReports) -> View:
         lead="Finding by finding, the published figure beside ours.",
         facts=(),
         sections=(
-            Section("All papers", (_strip(everything), counts), first=True),
+            Section(
+                "All papers",
+                (_strip(everything, tables="tables below"), counts),
+                first=True,
+            ),
             *(_one_of_several(study) for study in s["studies"]),
         ),
         provenance=provenance(s),
@@ -302,14 +306,16 @@ def _one_of_several(study: StudySummary) -> Section:
     return Section(study["study"], (*blocks, Notes(tuple(study["notes"]))))
 
 
-def _strip(checks: Sequence[CheckSummary], more: str = "") -> Figure:
+def _strip(
+    checks: Sequence[CheckSummary], more: str = "", tables: str = "table"
+) -> Figure:
     said = "; ".join(f"{c['statement']}: {c['outcome']}" for c in checks)
     outcomes = tuple(
         OutcomeBox(*SIGNS[c["outcome"]], f"{c['outcome']}: {c['statement']}")
         for c in checks
     )
     caption = (
-        "One box for each finding, in the order of the table: ✓ reproduced, ✕ not "
+        f"One box for each finding, in the order of the {tables}: ✓ reproduced, ✕ not "
         f"reproduced, ? open.{more}"
     )
     return Figure.from_picture(Outcomes(f"Findings. {said}.", outcomes), caption)
@@ -411,11 +417,14 @@ def watch(state: Mapping[str, Any]) -> View:
             Fact("Left", count(state["pending"], "cell")),
             Fact(
                 "Pace",
-                "no progress" if pace is None else f"{pace:.3g} cells per second",
+                MISSING if pace is None else f"{pace:.3g} cells per second",
             ),
         ),
         sections=(
-            Section("Findings so far", _so_far(findings, unchanged)),
+            Section(
+                "Findings so far" if state["pending"] else "Findings",
+                _so_far(findings, unchanged, state["pending"]),
+            ),
             Section("Failures", _failures(state["failures"])),
         ),
         provenance=provenance(
@@ -442,10 +451,10 @@ def watch(state: Mapping[str, Any]) -> View:
     )
 
 
-def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
+def _so_far(findings: Any, unchanged: Sequence[int], left: int) -> tuple[Block, ...]:
     if not findings:
         return (Text("None yet: the study has no finished cells, or no findings."),)
-    more = " While cells are left, every outcome may still change."
+    more = " While cells are left, every outcome may still change." if left else ""
     rows = [
         (
             c["statement"],
@@ -456,14 +465,15 @@ def _so_far(findings: Any, unchanged: Sequence[int]) -> tuple[Block, ...]:
         )
         for c, since in zip(findings["checks"], unchanged, strict=True)
     ]
-    caption = "What the paper says, and what the cells so far say"
+    caption = "What the paper says, and what the cells say"
+    caption += " so far" if left else ""
     heads = "Finding! | Outcome | Unchanged for# | Published~ | Here~*"
     note = "Unchanged for: cells finished since the outcome last changed, or since the "
     return (
         _strip(findings["checks"], more),
         table(caption, heads, rows),
         Text(f"{note}page was opened.", "note"),
-        Link("The whole report so far", "/report"),
+        Link("The whole report so far" if left else "The whole report", "/report"),
     )
 
 
@@ -487,7 +497,8 @@ def _badge(state: Mapping[str, Any]) -> Badge:
     if state["trouble"]:
         return Badge("care", "Trouble")
     if state["seconds_left"] is None:
-        return Badge("open", "No progress")
+        none = state["pending"] == state["planned"]
+        return Badge("open", "Nothing saved yet" if none else "No progress")
     return Badge("note", "Running")
 
 
@@ -499,6 +510,8 @@ def progress(state: Mapping[str, Any]) -> str:
         return f"{name} is complete: all {state['planned']} cells{failed}."
     share = min(99, round(100 * done / state["planned"]))  # 100 is for the end
     words = f"{name} is at {share} %: {done} of {state['planned']} cells"
+    if not done:
+        return f"{words}; nothing has been saved yet."
     if state["seconds_left"] is None:
         return f"{words}; nothing has been saved in the last two minutes."
     return f"{words}, about {duration(state['seconds_left'])} left."

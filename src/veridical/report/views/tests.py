@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from veridical._core.numbers import count, percent, percent_range, pvalue
+from veridical._core.text import capitalized
 from veridical.comparison.records import (
     Bias,
     Calibration,
@@ -132,6 +133,10 @@ def show_test(record: TestResult) -> View:
     n = f"{count(sizes[-1], sides.unit)}{sides.which}"
     if len(sizes) > 1:
         n = f"{sizes[0]} to {n}"
+    if isinstance(record, Truthfulness) and not many:
+        # The difference is a share of all data sets, not of those that the test uses.
+        used = ("only_in", "only_out", "both_right", "both_wrong")
+        n += f", of {sum(s[key] for key in used)} in all"
     level = f"{100 * s['alpha']:g} %"
     marks = tuple(
         Mark(
@@ -172,7 +177,7 @@ def show_test(record: TestResult) -> View:
     if len(tests) > len(marks):
         caption += f" The first {len(marks)} of {len(tests)} tests."
     how = f"the {s['name']} test on {n}"
-    lead = f"{s['name']} test on {n}"
+    lead = capitalized(f"{s['name']} test on {n}")
     if many:
         how = f"{count(len(tests), 'test')} ({s['name']}) on {n} each"
         lead = how
