@@ -14,7 +14,7 @@ from sklearn.model_selection import (
     cross_val_score,
 )
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sksurv.linear_model import CoxPHSurvivalAnalysis, IPCRidge
 from sksurv.metrics import concordance_index_censored
 
@@ -99,6 +99,21 @@ def test_every_survival_score_comes_from_one_run():
     brier = found.by_score["integrated_brier_score"]
     assert 0 < brier.value < brier.scoring.chance
     assert found.by_score["time_dependent_auc"].value > 0.6
+
+
+def test_survival_probabilities_of_the_last_step_of_a_pipeline():
+    """A pipeline of scikit-learn passes on other methods, but not this one."""
+    nested = make_pipeline(make_pipeline(FunctionTransformer()), make_pipeline(COX))
+    options = {"cv": 4, "scoring": ["concordance", "ibs"], "random_state": 0}
+    found = estimate(nested, X, S, **options)
+    alone = estimate(COX, X, S, **options)
+    for name in ("concordance", "integrated_brier_score"):
+        assert found.by_score[name].value == pytest.approx(
+            alone.by_score[name].value, rel=1e-12
+        )
+    worse = make_pipeline(StandardScaler(), IPCRidge())
+    with pytest.raises(InputError, match="predict_survival_function"):
+        estimate(worse, X, S, scoring="ibs", cv=3)
 
 
 def test_folds_are_plain_for_numbers_and_stratified_by_event():

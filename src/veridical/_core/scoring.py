@@ -46,6 +46,7 @@ from scipy.stats import rankdata
 from sklearn import metrics
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metaestimators import available_if
 
 from veridical._core.arrays import FloatArray, IntArray
@@ -814,6 +815,8 @@ class Score(_NamedScore):
             return None
         if self.needs == "survival":
             asked: tuple[str, ...] = ("predict_survival_function",)
+            while isinstance(estimator, Pipeline):  # it does not pass this method on
+                estimator = estimator.steps[-1][1]
         elif self.needs == "ranking":
             asked = ("decision_function", "predict_proba")
         else:

@@ -107,8 +107,9 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
     Parameters
     ----------
     model : estimator
-        Fitted; its ``predict_survival_function(X)`` returns a step function per sample,
-        as scikit-survival's do, or it takes ``times`` and returns an array.
+        Fitted; its ``predict_survival_function(X)``, or that of the last step of a
+        pipeline, returns a step function per sample, as scikit-survival's do, or it
+        takes ``times`` and returns an array.
     X : array-like or data frame
         The samples.
     times : array of shape (n_times,)
@@ -119,6 +120,9 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
     array of shape (n_samples, n_times)
         The probabilities.
     """
+    while isinstance(model, Pipeline):  # which passes on other methods, but not this
+        X = model[:-1].transform(X) if len(model) > 1 else X
+        model = model.steps[-1][1]
     ask = model.predict_survival_function
     if "times" in inspect.signature(ask).parameters:
         return np.asarray(ask(X, times=times), dtype=np.float64)
