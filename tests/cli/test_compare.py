@@ -260,7 +260,8 @@ def test_several_selectors_are_shown(run, table, tmp_path):
         f"The report is in {page}",
     ):
         assert words in " ".join(result.stdout.split())
-    command = re.search(r"<code>(veridical compare.*?)</code>", page.read_text())[1]
+    shown = re.search(r"<code>(veridical compare.*?)</code>", page.read_text())[1]
+    command = re.sub("<[^>]*>", "", shown)
     again = run(*shlex.split(command)[1:], "--json")
     assert json.loads(again.stdout)["names"][1] == "Correlation"
 
