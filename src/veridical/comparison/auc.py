@@ -18,13 +18,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import TestResult
-from veridical.comparison.significance import check_alpha
+from veridical.comparison.significance import (
+    as_number,
+    check_alpha,
+    t_and_p,
+    t_reach,
+    without_rounding,
+)
 
 
 def delong(
@@ -90,40 +95,35 @@ def delong(
     """
     check_alpha(alpha)
     is_positive, first, second = _read(y, scores_a, scores_b, positive)
-    shape = first.shape[:-1]
-    values = np.stack([first, second], axis=-2).reshape(-1, 2, is_positive.size)
     n_positive = int(is_positive.sum())
     n_negative = is_positive.size - n_positive
-    above, below = _placements(values, is_positive)
-    area = above.mean(axis=-1)
-    gap = area[:, 0] - area[:, 1]
+    sides = (_placements(scores, is_positive) for scores in (first, second))
+    above, below = (one - other for one, other in zip(*sides, strict=True))
     # The variance of a difference is that of the differences of placements.
-    variance = (above[:, 0] - above[:, 1]).var(axis=-1, ddof=1) / n_positive
-    variance += (below[:, 0] - below[:, 1]).var(axis=-1, ddof=1) / n_negative
-    error = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(error > 0, gap / error, np.where(gap == 0, 0.0, np.nan))
-    pvalue = 2 * ndtr(-np.abs(z))
-    reach = np.where(error > 0, ndtri(1 - alpha / 2) * error, np.nan)
-    low, high = np.maximum(gap - reach, -1.0), np.minimum(gap + reach, 1.0)
-    one: list[Any] = [v.reshape(shape)[()] for v in (z, pvalue, gap, low, high)]
-    if not shape:
-        one = [float(v) for v in one]
+    gap = without_rounding(above.mean(axis=-1))
+    variance = above.var(axis=-1, ddof=1) / n_positive
+    error = np.sqrt(variance + below.var(axis=-1, ddof=1) / n_negative)
+    statistic, pvalue = t_and_p(gap, error, np.inf)
+    reach = t_reach(error, np.inf, alpha)
+    alike = not np.ndim(gap) and not error > 0
     return TestResult(
         name="DeLong",
-        statistic=one[0],
-        pvalue=one[1],
+        statistic=statistic,
+        pvalue=pvalue,
         df=math.inf,
-        mean_difference=one[2],
-        interval=(one[3], one[4]),
+        mean_difference=gap,
+        interval=(
+            as_number(np.maximum(gap - reach, -1.0)),
+            as_number(np.minimum(gap + reach, 1.0)),
+        ),
         n=is_positive.size,
         alpha=float(alpha),
         assumptions="The test samples are independent, took no part in fitting, and "
         "are many enough for the areas to be normal.",
-        note=""
-        if shape or error[0] > 0
-        else "Both sides rank the samples alike, so that the difference has no "
-        "variance and there is no interval.",
+        note="Both sides rank the samples alike, so that the difference has no "
+        "variance and there is no interval."
+        if alike
+        else "",
     )
 
 
