@@ -14,6 +14,7 @@ O((m + n) log(m + n)) (Sun & Xu 2014).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,8 +27,7 @@ from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
     as_number,
     check_alpha,
-    t_and_p,
-    t_reach,
+    t_result,
     without_rounding,
 )
 
@@ -103,21 +103,14 @@ def delong(
     gap = without_rounding(above.mean(axis=-1))
     variance = above.var(axis=-1, ddof=1) / n_positive
     error = np.sqrt(variance + below.var(axis=-1, ddof=1) / n_negative)
-    statistic, pvalue = t_and_p(gap, error, np.inf)
-    reach = t_reach(error, np.inf, alpha)
     alike = not np.ndim(gap) and not error > 0
-    return TestResult(
-        name="DeLong",
-        statistic=statistic,
-        pvalue=pvalue,
-        df=math.inf,
-        mean_difference=gap,
-        interval=(
-            as_number(np.maximum(gap - reach, -1.0)),
-            as_number(np.minimum(gap + reach, 1.0)),
-        ),
+    found = t_result(
+        "DeLong",
+        gap,
+        error,
+        math.inf,
+        alpha,
         n=is_positive.size,
-        alpha=float(alpha),
         assumptions="The test samples are independent, took no part in fitting, and "
         "are many enough for the areas to be normal.",
         note="Both sides rank the samples alike, so that the difference has no "
@@ -125,6 +118,9 @@ def delong(
         if alike
         else "",
     )
+    low, high = found.interval
+    within = as_number(np.maximum(low, -1.0)), as_number(np.minimum(high, 1.0))
+    return replace(found, interval=within)
 
 
 def _read(

@@ -449,6 +449,17 @@ class Comparison(Record):
         }
 
     @property
+    def further_means(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Mean of every further score, per method and selector."""
+        return {
+            info.name: {
+                method: tuple(float(one.mean()) for one in values)
+                for method, values in self.values[info.name].items()
+            }
+            for info in self.scorings[1:]
+        }
+
+    @property
     def optimism_shown(self) -> tuple[Literal["higher", "lower", "open"], ...]:
         """Per selector: whether OUT is shown to be higher or lower than IN.
 

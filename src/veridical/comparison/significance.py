@@ -237,18 +237,14 @@ def conservative_z(
         )
     mean = without_rounding(d.mean(axis=-1))
     error = np.sqrt(np.mean((apart[..., 0] - apart[..., 1]) ** 2, axis=-1) / 2)
-    statistic, pvalue = t_and_p(mean, error, np.inf)
-    reach = t_reach(error, np.inf, alpha)
     same = not np.ndim(mean) and not error > 0
-    return TestResult(
-        name="conservative z",
-        statistic=statistic,
-        pvalue=pvalue,
-        df=math.inf,
-        mean_difference=mean,
-        interval=(mean - reach, mean + reach),
+    return t_result(
+        "conservative z",
+        mean,
+        error,
+        math.inf,
+        alpha,
         n=d.shape[-1],
-        alpha=float(alpha),
         assumptions="The mean difference is normal; its variance is that of half the "
         "samples, which is too large and makes the test conservative.",
         note="The halves do not differ, so there is no interval." if same else "",
@@ -386,8 +382,40 @@ def t_test(
 ) -> TestResult:
     """Apply a t-test on the last axis, with standard error ``sqrt(factor * s²)``."""
     check_alpha(alpha)
-    mean = without_rounding(d.mean(axis=-1))
+    mean, n = without_rounding(d.mean(axis=-1)), d.shape[-1]
     error = np.sqrt(factor * variance(d))
+    note = on_equal(n, mean, error)
+    return t_result(
+        name, mean, error, df, alpha, n=n, assumptions=assumptions, note=note
+    )
+
+
+def t_result(
+    name: str,
+    mean: Any,
+    error: Any,
+    df: float,
+    alpha: float,
+    *,
+    n: int,
+    assumptions: str,
+    note: str,
+) -> TestResult:
+    """Test a mean difference by its standard error, with Student's distribution.
+
+    Parameters
+    ----------
+    name, assumptions, note : str
+        As in `TestResult`.
+    mean, error : float or array
+        The mean difference and its standard error.
+    df : float
+        Degrees of freedom; infinite for the normal distribution.
+    alpha : float
+        Significance level.
+    n : int
+        Number of differences.
+    """
     statistic, pvalue = t_and_p(mean, error, df)
     reach = t_reach(error, df, alpha)
     return TestResult(
@@ -397,10 +425,10 @@ def t_test(
         df=float(df),
         mean_difference=mean,
         interval=(mean - reach, mean + reach),
-        n=d.shape[-1],
+        n=n,
         alpha=float(alpha),
         assumptions=assumptions,
-        note=on_equal(d.shape[-1], mean, error),
+        note=note,
     )
 
 
