@@ -37,7 +37,11 @@ from veridical._core.arrays import FloatArray
 from veridical._core.reading import read_table
 from veridical._core.splits import CrossValidation
 from veridical.comparison.conclusions import mean_accuracy
-from veridical.comparison.null_designs import NullDesign, _accuracies, class_means
+from veridical.comparison.null_designs import (
+    NullDesign,
+    class_means,
+    measure_accuracies,
+)
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.comparison.sizes import SizeRow, size_range, size_table
 from veridical.evaluation.situations import (
@@ -85,7 +89,7 @@ def simulate(kind: str, design: NullDesign) -> tuple[FloatArray, FloatArray]:
         else:
             X = rng.standard_t(design.tail_df, shift.shape) + shift
         splits = method.split(y, int(rng.integers(2**31)))
-        scores[i] = _accuracies(design, X, y, splits, 2)
+        scores[i] = measure_accuracies(design, X, y, splits, 2)
         tails[i] = tail_weight(read_table(X, y, kind="classes"))
     return scores, tails
 

@@ -66,9 +66,11 @@ def test_every_estimator_has_the_accuracies_of_a_loop(estimator, method, monkeyp
         minority=0.2,
     )
     drawn = []
-    whole = null_designs._accuracies
+    whole = null_designs.measure_accuracies
     monkeypatch.setattr(
-        null_designs, "_accuracies", lambda *args: drawn.append(args) or whole(*args)
+        null_designs,
+        "measure_accuracies",
+        lambda *args: drawn.append(args) or whole(*args),
     )
     found = simulate(design, 3, 0)
     loops = {"centroid": NearestCentroid, "nb": GaussianNB}

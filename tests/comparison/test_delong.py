@@ -69,6 +69,7 @@ def test_many_tests_at_once_equal_one_after_the_other():
         one = delong(y, a[place], b[place])
         assert found.pvalue[place] == one.pvalue
         assert found.winner[place] == one.winner
+        assert tuple(bound[place] for bound in found.interval) == one.interval
 
 
 def test_its_size_is_right_where_both_sides_are_equally_good():
@@ -116,3 +117,27 @@ def test_conservative_z_by_hand():
     assert found.interval[1] - 0.1 == pytest.approx(stats.norm.isf(0.025) * error)
     with pytest.raises(InputError, match="n_pairs, 2"):
         conservative_z(a, b, halves_a=[0.1, 0.2], halves_b=[0.1, 0.2])
+
+
+def test_leading_axes_of_conservative_z_count_tests():
+    rng = np.random.default_rng(2)
+    a, b = rng.random((2, 3, 4, 5, 2))
+    halves_a, halves_b = rng.random((2, 3, 4, 6, 2))
+    halves_a[1, 1] = halves_b[1, 1] = 0.5  # no variance
+    a[2] += 3
+    found = conservative_z(a, b, halves_a=halves_a, halves_b=halves_b)
+    assert found.pvalue.shape == (3, 4)
+    assert set(found.winner.ravel()) == {"a", "draw"}
+    for place in np.ndindex(3, 4):
+        one = conservative_z(
+            a[place], b[place], halves_a=halves_a[place], halves_b=halves_b[place]
+        )
+        assert isinstance(one.statistic, float)
+        for what in ("statistic", "pvalue", "mean_difference"):
+            expected = pytest.approx(getattr(one, what), rel=1e-12, nan_ok=True)
+            assert getattr(found, what)[place] == expected
+        bounds = tuple(bound[place] for bound in found.interval)
+        assert bounds == pytest.approx(one.interval, rel=1e-12, nan_ok=True)
+        assert found.winner[place] == one.winner
+    with pytest.raises(InputError, match="for every test"):
+        conservative_z(a, b, halves_a=halves_a[0], halves_b=halves_b[0])

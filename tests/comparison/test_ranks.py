@@ -98,3 +98,27 @@ def test_bad_scores_are_refused_in_words(scores):
         friedman(scores)
     with pytest.raises(InputError, match="finite"):
         friedman([[1, 2], [2, 3], [np.nan, 1]])
+
+
+def test_leading_axes_count_tests():
+    rng = np.random.default_rng(0)
+    scores = rng.integers(6, size=(2, 3, 4, 5)) / 6
+    scores[1, 0] = np.arange(4)[:, None] / 4  # all splits rank alike
+    scores[1, 1] = 0.5  # all are tied
+    found = friedman(scores)
+    assert found.pvalue.shape == (2, 3)
+    assert found.mean_ranks.shape == (2, 3, 4)
+    for i, place in enumerate(np.ndindex(2, 3)):
+        one = friedman(scores[place])
+        assert isinstance(one.pvalue, float)
+        assert tuple(found.mean_ranks[place]) == one.mean_ranks
+        for what in ("chi2", "chi2_pvalue", "statistic", "pvalue"):
+            assert getattr(found, what)[place] == getattr(one, what)
+        assert found.groups[i] == one.groups
+        assert found.critical_difference == one.critical_difference
+    assert friedman(scores[1, 0]).pvalue == pytest.approx(24.0**-4, rel=1e-12)
+    assert friedman(scores[1, 1]).pvalue == 1
+    assert "6 tests of 4 selectors" in repr(found)
+    assert found.to_frame().loc[4:7, "pvalue"].tolist() == [found.pvalue[0, 1]] * 4
+    n_significant = int((found.pvalue < 0.05).sum())
+    assert found.conclusion.sentence.startswith(f"{n_significant} of 6 tests show")

@@ -11,10 +11,10 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.comparison.simulation import (
     SimulatedSource,
-    _association_with_classes,
-    _schaefer_strimmer_shrinkage,
-    _scores_within,
+    association_with_classes,
     outcome_scores,
+    schaefer_strimmer_shrinkage,
+    scores_within,
 )
 from veridical.kernels.statistics import benjamini_hochberg
 
@@ -82,7 +82,7 @@ def test_correlation_is_kept_but_shrunk(observed):
 def test_shrinkage_is_schaefer_and_strimmers():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(30, 6)) @ rng.normal(size=(6, 6))
-    Z = _scores_within(X, np.zeros(30, dtype=int), np.zeros(6, dtype=bool))
+    Z = scores_within(X, np.zeros(30, dtype=int), np.zeros(6, dtype=bool))
     # Their formula, loop by loop, on columns of variance one.
     x = Z * np.sqrt(29)
     above = below = 0.0
@@ -92,10 +92,10 @@ def test_shrinkage_is_schaefer_and_strimmers():
                 w = x[:, i] * x[:, j]
                 above += 30 / 29**3 * ((w - w.mean()) ** 2).sum()
                 below += (30 / 29 * w.mean()) ** 2
-    assert _schaefer_strimmer_shrinkage(Z) == pytest.approx(above / below, rel=1e-9)
+    assert schaefer_strimmer_shrinkage(Z) == pytest.approx(above / below, rel=1e-9)
     noise = rng.normal(size=(40, 300))
-    mostly = _schaefer_strimmer_shrinkage(
-        _scores_within(noise, np.zeros(40, dtype=int), np.zeros(300, dtype=bool))
+    mostly = schaefer_strimmer_shrinkage(
+        scores_within(noise, np.zeros(40, dtype=int), np.zeros(300, dtype=bool))
     )
     assert mostly > 0.9
     assert mostly == pytest.approx(ledoit_wolf_shrinkage(noise), abs=0.1)
@@ -144,7 +144,7 @@ def test_chi_squared_and_false_discoveries_by_hand():
     column = np.repeat([0.0, 0.0, 1.0, 1.0], [10, 20, 30, 5])
     codes = np.repeat([0, 1, 0, 1], [10, 20, 30, 5])
     theirs = stats.chi2_contingency([[10, 20], [30, 5]], correction=False)
-    assert _association_with_classes(column, codes) == pytest.approx(
+    assert association_with_classes(column, codes) == pytest.approx(
         (theirs.statistic, theirs.pvalue)
     )
     p = np.array([0.5, 0.04, 0.001, 0.06, 0.9])

@@ -103,6 +103,11 @@ def test_a_loss_is_compared_as_a_loss():
     assert found.score["in"][0].mean() < found.score["in"][1].mean()
     assert verdict.better in ("best", None)
     assert set(found.values) == {"mean_absolute_error", "r2"}
+    assert list(found.further_means) == ["r2"]
+    for method, means in found.further_means["r2"].items():
+        values = found.values["r2"][method]
+        assert means == pytest.approx(values.mean(axis=tuple(range(1, values.ndim))))
+    assert "Further scores" in report.page(found)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from veridical._core.errors import InputError
 from veridical.datasets import SOURCES, make_monks, read
-from veridical.datasets.monks import _RELEVANT, _RULES
+from veridical.datasets.monks import RELEVANT, RULES
 
 COMBINATIONS = np.array(
     list(product([1, 2, 3], [1, 2, 3], [1, 2], [1, 2, 3], [1, 2, 3, 4], [1, 2]))
@@ -29,16 +29,16 @@ def rule(problem, row):
 
 @pytest.mark.parametrize(("problem", "positives"), [(1, 216), (2, 142), (3, 228)])
 def test_rules_on_all_combinations(problem, positives):
-    labels = _RULES[problem](COMBINATIONS)
+    labels = RULES[problem](COMBINATIONS)
     assert labels.sum() == positives
     assert labels.tolist() == [bool(rule(problem, row)) for row in COMBINATIONS]
 
 
 @pytest.mark.parametrize("problem", [1, 2, 3])
 def test_relevant_columns_are_those_that_can_change_the_class(problem):
-    table = _RULES[problem](COMBINATIONS).reshape(3, 3, 2, 3, 4, 2)
+    table = RULES[problem](COMBINATIONS).reshape(3, 3, 2, 3, 4, 2)
     matters = [j for j in range(6) if (np.ptp(table.astype(int), axis=j) > 0).any()]
-    assert tuple(matters) == _RELEVANT[problem]
+    assert tuple(matters) == RELEVANT[problem]
     relevant = make_monks(problem, 5, random_state=0, return_relevant=True)[2]
     assert relevant.tolist() == matters
 
@@ -70,7 +70,7 @@ def test_only_the_third_problem_is_noisy_and_only_in_training():
             problem = int(name[-1])
             for draw, noisy in ((source, problem == 3), (source.test, False)):
                 X, y = draw(2000, random_state=1)
-                expected = _RULES[problem](X.to_numpy().astype(int))
+                expected = RULES[problem](X.to_numpy().astype(int))
                 assert (y != expected).any() == noisy
 
 
@@ -103,7 +103,7 @@ def test_agrees_with_the_published_files(problem):
         pytest.skip("VERIDICAL_DATA is not set")
     X, y = read(Path(folder) / f"monks{problem}_test.csv.gz", target="class")
     assert len(X) == 432
-    np.testing.assert_array_equal(_RULES[problem](X.to_numpy()), y)
+    np.testing.assert_array_equal(RULES[problem](X.to_numpy()), y)
     X, y = read(Path(folder) / f"monks{problem}_train.csv.gz", target="class")
-    wrong = (_RULES[problem](X.to_numpy()) != y).sum()
+    wrong = (RULES[problem](X.to_numpy()) != y).sum()
     assert wrong == (6 if problem == 3 else 0)

@@ -15,7 +15,7 @@ from veridical.datasets import (
     make_nonlinear,
     make_random_labels,
 )
-from veridical.datasets.synthetic import _MEDIAN_OF_TEN, _draw_median
+from veridical.datasets.synthetic import MEDIAN_OF_TEN, draw_median
 
 CONTINUOUS = [make_linear, make_nonlinear]
 GENERATORS = [*CONTINUOUS, make_random_labels, make_beta_bernoulli]
@@ -91,12 +91,12 @@ def test_linear_effects_follow_the_weights():
 
 
 def test_nonlinear_median_is_that_of_a_million_draws():
-    assert pytest.approx(_draw_median(10), abs=1e-12) == _MEDIAN_OF_TEN
+    assert pytest.approx(draw_median(10), abs=1e-12) == MEDIAN_OF_TEN
     fresh = np.random.default_rng(99)
     g = sum(w * (2 * fresh.random(1_000_000) - 1) ** 2 for w in weights())
-    density = np.mean(np.abs(g - _MEDIAN_OF_TEN) < 0.02) / 0.04
+    density = np.mean(np.abs(g - MEDIAN_OF_TEN) < 0.02) / 0.04
     error = 1 / (2 * density * np.sqrt(1e6))  # standard error of a median
-    assert abs(np.median(g) - _MEDIAN_OF_TEN) < 4 * np.sqrt(2) * error
+    assert abs(np.median(g) - MEDIAN_OF_TEN) < 4 * np.sqrt(2) * error
 
 
 @pytest.mark.parametrize("n_relevant", [1, 3, 10])
@@ -108,13 +108,13 @@ def test_nonlinear_classes_are_balanced(n_relevant):
 def test_nonlinear_without_noise_is_the_rule():
     X, y = make_nonlinear(2000, noise=0, random_state=0)
     g = (2 * X[:, :10] - 1) ** 2 @ weights()
-    np.testing.assert_array_equal(y, g > _MEDIAN_OF_TEN)
+    np.testing.assert_array_equal(y, g > MEDIAN_OF_TEN)
 
 
 def test_nonlinear_noise_has_the_stated_size():
     X, y = make_nonlinear(200_000, random_state=1)
     g = (2 * X[:, :10] - 1) ** 2 @ weights()
-    flipped = ((g > _MEDIAN_OF_TEN) != y).mean()
+    flipped = ((g > MEDIAN_OF_TEN) != y).mean()
     expected = np.arccos(1 / np.sqrt(1.01)) / np.pi
     assert flipped == pytest.approx(expected, rel=0.1)
 

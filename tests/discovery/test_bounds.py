@@ -6,7 +6,7 @@ from scipy.optimize import linprog
 
 from veridical._core.errors import InputError
 from veridical.discovery import false_selections, least_threshold, most_selected
-from veridical.discovery.bounds import _tails
+from veridical.discovery.bounds import bound_tails
 
 
 def test_without_assumptions_it_is_the_formula_of_meinshausen_and_buehlmann():
@@ -77,7 +77,7 @@ def test_choices_that_stabs_has_published():
 def test_concave_tails_are_reached_and_not_exceeded(mean, n):
     """No r-concave distribution found by brute force exceeds the bound."""
     r = -1 / 2
-    bound = _tails(mean, n, r)
+    bound = bound_tails(mean, n, r)
     rng = np.random.default_rng(0)
     best = np.zeros(n)
     places = np.arange(n + 1) / n

@@ -23,7 +23,6 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils import _safe_indexing
 
 import veridical._core.reading
 import veridical._core.table
@@ -31,6 +30,7 @@ from veridical._core.encoding import encode
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers, serial
 from veridical._core.reading import read_table
+from veridical._core.sklearn_private import take
 from veridical._core.splits import Split
 from veridical.auditing import audit
 from veridical.comparison import compare
@@ -113,7 +113,7 @@ def order_by_fit(selector, X, y, rows, n_features):
     selector.set_params(
         **{name.get(type(selector).__name__, "n_features_to_select"): n_features}
     )
-    fitted = selector.fit(_safe_indexing(X, rows), y[rows])
+    fitted = selector.fit(take(X, rows), y[rows])
     if hasattr(fitted, "order_"):
         return fitted.order_
     chosen = fitted.get_support(indices=True)
@@ -125,9 +125,9 @@ def order_by_fit(selector, X, y, rows, n_features):
 def fit_predict(estimator, X, y, train, test, columns):
     if len(set(y[train])) == 1:
         return np.full(len(test), y[train[0]])
-    parts = [_safe_indexing(X, rows) for rows in (train, test)]
+    parts = [take(X, rows) for rows in (train, test)]
     if columns is not None:
-        parts = [_safe_indexing(part, columns, axis=1) for part in parts]
+        parts = [take(part, columns, axis=1) for part in parts]
     return clone(estimator).fit(parts[0], y[train]).predict(parts[1])
 
 

@@ -7,10 +7,10 @@ from tests.oracles.interior import follow as follow_matrices
 from veridical.kernels.duality import GOOD_GAP
 from veridical.kernels.interior import follow
 from veridical.kernels.margins import (
-    _state,
     solve_hinge_margins,
     solve_logistic,
     solve_squared_margins,
+    state_program,
 )
 
 
@@ -38,7 +38,9 @@ def test_the_path_is_that_of_whole_matrices(n, p, q, slacks, tolerance):
     x, s = np.zeros(p + q + 2), np.ones(len(A))
     z = rng.uniform(0.5, 2.0, len(A)) / n
 
-    ours = follow(_state([E, F], curve, cost, limit), x, s, z, tolerance, tolerance)
+    ours = follow(
+        state_program([E, F], curve, cost, limit), x, s, z, tolerance, tolerance
+    )
 
     theirs = follow_matrices(np.diag(curve), cost, A, limit, x, s, z, tolerance)
     for one, other in zip(ours[:3], theirs, strict=True):

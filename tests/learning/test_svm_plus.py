@@ -21,9 +21,9 @@ from tests.oracles.svm_plus import generic_primal
 from veridical._core.errors import InputError
 from veridical.kernels.duality import GOOD_GAP
 from veridical.kernels.svm_plus import (
+    HingeSolver,
     PrivilegedGram,
     SignedGram,
-    _HingeSolver,
     solve_hinge,
 )
 from veridical.kernels.svm_plus_linear import Descent, search_line
@@ -333,7 +333,7 @@ def test_a_perturbed_solution_is_not_reported_optimal(seed, noise, bias):
     rng = np.random.default_rng(seed)
     spoil = 1 + noise * rng.normal(size=(2, 30))
     eta = best.eta * spoil[1]
-    worse = _HingeSolver(samples, privileged, c, gamma)._finish(
+    worse = HingeSolver(samples, privileged, c, gamma).finish(
         np.maximum(best.alpha * spoil[0], 0.0),
         eta - eta.mean() if bias else eta,
         best.bias + noise * rng.normal(),

@@ -5,15 +5,16 @@ import itertools
 import numpy as np
 from scipy.optimize import brentq
 from sklearn.base import clone
-from sklearn.utils import _safe_indexing
+
+from veridical._core.sklearn_private import take
 
 
 def predictions(model, X, y, splits):
     """Predicted labels of the test rows, split by split."""
     result = []
     for train, test in splits:
-        fitted = clone(model).fit(_safe_indexing(X, train), y[train])
-        result.append(np.asarray(fitted.predict(_safe_indexing(X, test))))
+        fitted = clone(model).fit(take(X, train), y[train])
+        result.append(np.asarray(fitted.predict(take(X, test))))
     return result
 
 

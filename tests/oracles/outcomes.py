@@ -11,7 +11,7 @@ from math import exp, inf, nan, sqrt
 
 import numpy as np
 from tests.oracles.incremental import UnclearError
-from tests.oracles.selection import _differences, _neighbour_shares
+from tests.oracles.selection import differences, neighbour_shares
 
 TIE = Fraction(1, 10**11)  # of a distance: samples are equally far
 
@@ -103,7 +103,7 @@ def dependence_scale(y, kernel):
 def rank_shares(distance, others, k, decay):
     """Weights of the k nearest; equally far ones share the weights of their ranks."""
     if decay is None:
-        return _neighbour_shares(distance, others, k)
+        return neighbour_shares(distance, others, k)
     k = min(k, len(others))
     by_rank = [exp(-(((r + 1) / decay) ** 2)) for r in range(k)]
     total = sum(by_rank)
@@ -129,7 +129,7 @@ def rrelieff(columns, tau, categorical, *, n_neighbors=10, decay=None):
     """RReliefF weights by the sums N_C, N_A and N_CA."""
     n, tau = len(tau), exact(tau)
     reach = max(tau) - min(tau)
-    diff = [_differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
+    diff = [differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
     N_C, N_A, N_CA = Fraction(0), [Fraction(0)] * len(diff), [Fraction(0)] * len(diff)
     for i in range(n):
         others = [j for j in range(n) if j != i]
@@ -151,7 +151,7 @@ def multisurf(columns, z, categorical, near_cases):
     """MultiSURF weights where hits are within one standard deviation of the target."""
     n, z = len(z), exact(z)
     variance = cross(z, z) / (n - 1)
-    diff = [_differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
+    diff = [differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
     weights = [Fraction(0)] * len(columns)
     for i in range(n):
         others = [j for j in range(n) if j != i]

@@ -266,7 +266,7 @@ NEAR = Fraction(1, 10**11)  # distances this close, relatively, are equal
 def relieff(columns, y, categorical, *, n_neighbors=10):
     """ReliefF weights, exactly, every sample asked once."""
     n, classes = len(y), Counter(y)
-    diff = [_differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
+    diff = [differences(x, is_n) for x, is_n in zip(columns, categorical, strict=True)]
     distance = [[sum(d[i][j] for d in diff) for j in range(n)] for i in range(n)]
     weights = [Fraction(0)] * len(columns)
     for i in range(n):
@@ -274,7 +274,7 @@ def relieff(columns, y, categorical, *, n_neighbors=10):
             others = [j for j in range(n) if j != i and y[j] == label]
             if not others:
                 continue
-            share = _neighbour_shares(distance[i], others, n_neighbors)
+            share = neighbour_shares(distance[i], others, n_neighbors)
             if label == y[i]:
                 factor = Fraction(-1, n)
             else:
@@ -285,7 +285,7 @@ def relieff(columns, y, categorical, *, n_neighbors=10):
     return weights
 
 
-def _neighbour_shares(distance, others, k):
+def neighbour_shares(distance, others, k):
     """Weight of each neighbour; those as far as the k-th share its place."""
     places = min(k, len(others))
     radius = sorted(distance[j] for j in others)[places - 1]
@@ -297,7 +297,7 @@ def _neighbour_shares(distance, others, k):
     return share
 
 
-def _differences(x, categorical):
+def differences(x, categorical):
     """``diff`` of one column for all pairs of samples, missing values as in Weka."""
     known = [Fraction(v) for v in x if v is not None]
     low = min(known, default=Fraction(0))

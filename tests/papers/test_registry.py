@@ -98,8 +98,6 @@ def imported(path):
 
 def is_public(module, name, path):
     """Whether a paper may use a name: of a room, of its own folder, or shared."""
-    if module == "veridical.papers":
-        return name == "data"
     if module in ("veridical.papers.paper_data", "veridical.papers.expression"):
         return not name.startswith("_")
     if module.startswith("veridical.papers."):

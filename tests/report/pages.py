@@ -437,6 +437,7 @@ CATALOGUE: dict[tuple[str, str], Callable[[Say], str]] = {
     ("truthfulness", "bare"): _shown(small_records.truthfulness),
     ("bias", "bare"): _shown(small_records.bias),
     ("friedman", "bare"): _shown(small_records.ranks),
+    ("friedmans", "bare"): _shown(small_records.many_ranks),
     ("nested-cv", "bare"): _shown(small_records.nested),
     ("watch", ""): watched,
     ("watch", "finished"): finished,

@@ -80,6 +80,13 @@ def ranks(say: Say = plain):
     return friedman(scores)
 
 
+def many_ranks(say: Say = plain):
+    """Twelve tests of three selectors, of which two rank them alike on all splits."""
+    scores = np.random.default_rng(1).integers(9, size=(12, 3, 4)) / 9
+    scores[:2] = np.arange(3)[:, None] / 3
+    return friedman(scores)
+
+
 def null(say: Say = plain):
     """How often a test rejects where there is nothing to find."""
     size = MeasuredSize(0.05, 0.1, 0.02, 0.3, 20, say("10 folds, naive Bayes"))

@@ -118,7 +118,7 @@ def test_a_display_for_every_picture_of_every_page():
     known = {(name.split("-")[0], DRAWS[key]) for name, key in PICTURES}
     # Curves of an estimate are drawn by `plot` of the record.
     drawn -= {("estimates", "Curves")}
-    alone = {"estimate", "calibration", "test", "friedman", "nested"}
+    alone = {"estimate", "calibration", "test", "friedman", "friedmans", "nested"}
     alone |= {"tests", "truthfulness", "bias", "choice", "discoveries", "studies"}
     assert {pair for pair in drawn if pair[0] not in alone} == known - {
         ("comparison", "Bars")  # in the table of features

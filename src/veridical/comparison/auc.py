@@ -14,17 +14,22 @@ O((m + n) log(m + n)) (Sun & Xu 2014).
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import TestResult
-from veridical.comparison.significance import check_alpha
+from veridical.comparison.significance import (
+    as_number,
+    check_alpha,
+    t_result,
+    without_rounding,
+)
 
 
 def delong(
@@ -90,41 +95,32 @@ def delong(
     """
     check_alpha(alpha)
     is_positive, first, second = _read(y, scores_a, scores_b, positive)
-    shape = first.shape[:-1]
-    values = np.stack([first, second], axis=-2).reshape(-1, 2, is_positive.size)
     n_positive = int(is_positive.sum())
     n_negative = is_positive.size - n_positive
-    above, below = _placements(values, is_positive)
-    area = above.mean(axis=-1)
-    gap = area[:, 0] - area[:, 1]
+    sides = (_placements(scores, is_positive) for scores in (first, second))
+    above, below = (one - other for one, other in zip(*sides, strict=True))
     # The variance of a difference is that of the differences of placements.
-    variance = (above[:, 0] - above[:, 1]).var(axis=-1, ddof=1) / n_positive
-    variance += (below[:, 0] - below[:, 1]).var(axis=-1, ddof=1) / n_negative
-    error = np.sqrt(variance)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        z = np.where(error > 0, gap / error, np.where(gap == 0, 0.0, np.nan))
-    pvalue = 2 * ndtr(-np.abs(z))
-    reach = np.where(error > 0, ndtri(1 - alpha / 2) * error, np.nan)
-    low, high = np.maximum(gap - reach, -1.0), np.minimum(gap + reach, 1.0)
-    one: list[Any] = [v.reshape(shape)[()] for v in (z, pvalue, gap, low, high)]
-    if not shape:
-        one = [float(v) for v in one]
-    return TestResult(
-        name="DeLong",
-        statistic=one[0],
-        pvalue=one[1],
-        df=math.inf,
-        mean_difference=one[2],
-        interval=(one[3], one[4]),
+    gap = without_rounding(above.mean(axis=-1))
+    variance = above.var(axis=-1, ddof=1) / n_positive
+    error = np.sqrt(variance + below.var(axis=-1, ddof=1) / n_negative)
+    alike = not np.ndim(gap) and not error > 0
+    found = t_result(
+        "DeLong",
+        gap,
+        error,
+        math.inf,
+        alpha,
         n=is_positive.size,
-        alpha=float(alpha),
         assumptions="The test samples are independent, took no part in fitting, and "
         "are many enough for the areas to be normal.",
-        note=""
-        if shape or error[0] > 0
-        else "Both sides rank the samples alike, so that the difference has no "
-        "variance and there is no interval.",
+        note="Both sides rank the samples alike, so that the difference has no "
+        "variance and there is no interval."
+        if alike
+        else "",
     )
+    low, high = found.interval
+    within = as_number(np.maximum(low, -1.0)), as_number(np.minimum(high, 1.0))
+    return replace(found, interval=within)
 
 
 def _read(

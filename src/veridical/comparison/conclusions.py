@@ -901,7 +901,20 @@ def conclude_bias(record: Bias) -> Conclusion:
 
 
 def conclude_ranks(record: Friedman) -> Conclusion:
-    """Write whether Friedman's test shows that selectors differ."""
+    """Write whether Friedman's test shows that selectors differ, or how many do."""
+    if np.ndim(record.pvalue):
+        n, n_found = (
+            np.size(record.pvalue),
+            int(np.less(record.pvalue, record.alpha).sum()),
+        )
+        what = f"that {np.shape(record.mean_ranks)[-1]} selectors differ in their ranks"
+        if not n_found:
+            return Conclusion("open", f"None of {count(n, 'test')} shows {what}.")
+        return Conclusion(
+            "care",
+            f"{n_found} of {count(n, 'test')} {'shows' if n_found == 1 else 'show'} "
+            f"{what}. The p-values are not corrected for the number of tests.",
+        )
     is_significant = record.pvalue < record.alpha
     said = "differ" if is_significant else "are not shown to differ"
     return Conclusion(

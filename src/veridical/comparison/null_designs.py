@@ -163,7 +163,7 @@ def simulate(
         else:
             X = rng.standard_t(design.tail_df, shift.shape) + shift
         splits = method.split(y, int(rng.integers(2**31)))
-        result[b] = _accuracies(design, X, y, splits, sides)
+        result[b] = measure_accuracies(design, X, y, splits, sides)
     return result
 
 
@@ -182,7 +182,7 @@ def class_means(design: NullDesign, y: IntArray) -> FloatArray:
     return shift
 
 
-def _accuracies(
+def measure_accuracies(
     design: NullDesign, X: FloatArray, y: IntArray, splits: list[Split], sides: int
 ) -> FloatArray:
     """Compute the accuracy of every side on every split."""

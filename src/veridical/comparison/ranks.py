@@ -6,12 +6,15 @@
 | ranks  | per split: 1 for the best, ties share the mean           | (S, N) |
 | R      | mean ranks                                               | (S,)   |
 | CD     | critical difference of two mean ranks                    |        |
+
+Axes before these count tests.
 """
 
 from __future__ import annotations
 
 import math
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,7 +24,7 @@ from scipy.stats import rankdata, studentized_range
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import Friedman
-from veridical.comparison.significance import ROUNDING, check_alpha
+from veridical.comparison.significance import ROUNDING, as_number, check_alpha
 
 
 def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
@@ -29,8 +32,9 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
 
     Parameters
     ----------
-    scores : array-like of shape (n_selectors, n_splits)
-        Scores of at least three selectors, paired: same fold or same data set.
+    scores : array-like of shape (..., n_selectors, n_splits)
+        Scores of at least three selectors, paired: same fold or same data set. Leading
+        axes count tests.
     alpha : float, default=0.05
         Significance level of the test and of the critical difference.
 
@@ -71,36 +75,40 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     """
     check_alpha(alpha)
     values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 2 or values.shape[0] < 3 or values.shape[1] < 2:
+    if values.ndim < 2 or values.shape[-2] < 3 or values.shape[-1] < 2:
         raise InputError(
             "Friedman's test needs at least three selectors (rows) on at least two "
             f"splits (columns); the scores have shape {values.shape}."
         )
     if not np.isfinite(values).all():
         raise InputError("Friedman's test needs a finite score in every place.")
-    n_selectors, n = values.shape
+    n_selectors, n = values.shape[-2:]
     ranks = rank_splits(values)
-    means = ranks.mean(axis=1)
+    means = ranks.mean(axis=-1)
     chi2 = _friedman_chi_squared(ranks, means)
     df = (n_selectors - 1.0, (n_selectors - 1.0) * (n - 1))
     rest = n * (n_selectors - 1) - chi2
-    if rest > ROUNDING:
-        statistic = (n - 1) * chi2 / rest
-        pvalue = float(fdtrc(*df, statistic))
-    else:
-        statistic, pvalue = math.inf, _agree_by_chance(ranks)
+    varied = rest > ROUNDING
+    statistic = np.divide(
+        (n - 1) * chi2, rest, np.full_like(chi2, np.inf), where=varied
+    )
+    pvalue = np.where(varied, fdtrc(*df, statistic), _agree_by_chance(ranks))
     critical = _quantile(n_selectors, alpha) * rank_error(n_selectors, n)
+    found: list[Any] = [
+        group(each, critical) for each in means.reshape(-1, n_selectors)
+    ]
+    many = values.ndim > 2
     return Friedman(
-        mean_ranks=tuple(float(mean) for mean in means),
-        chi2=chi2,
-        chi2_pvalue=float(chdtrc(n_selectors - 1, chi2)),
-        statistic=statistic,
+        mean_ranks=means if many else tuple(means.tolist()),
+        chi2=as_number(chi2),
+        chi2_pvalue=as_number(chdtrc(n_selectors - 1, chi2)),
+        statistic=as_number(statistic),
         df=df,
-        pvalue=pvalue,
+        pvalue=as_number(pvalue),
         critical_difference=critical,
         n=n,
         alpha=float(alpha),
-        groups=group(means, critical),
+        groups=tuple(found) if many else found[0],
     )
 
 
@@ -137,29 +145,30 @@ def rank_error(n_selectors: int, n: int) -> float:
 def rank_splits(values: FloatArray) -> FloatArray:
     """Rank the selectors on every split; 1 is the best, equal scores are tied."""
     # Accuracies are fractions of small counts; averages of them may differ by rounding.
-    ranks = rankdata(-values.round(12), axis=0)
+    ranks = rankdata(-values.round(12), axis=-2)
     return np.asarray(ranks, dtype=np.float64)
 
 
-def _agree_by_chance(ranks: FloatArray) -> float:
+def _agree_by_chance(ranks: FloatArray) -> FloatArray:
     """Compute the probability that all splits have the ranks of the first by chance.
 
     Examples
     --------
-    >>> _agree_by_chance(np.array([[1.0, 1.0], [2.0, 2.0], [3.0, 3.0]])) == 1 / 6
-    True
+    >>> round(float(_agree_by_chance(np.array([[1, 1], [2, 2], [3, 3]]))), 6)
+    0.166667
     """
-    n_selectors, n = ranks.shape
-    tied = np.unique(ranks[:, 0], return_counts=True)[1]
-    orders = math.factorial(n_selectors) // math.prod(map(math.factorial, tied))
-    return float(orders) ** (1 - n)
+    n_selectors, n = ranks.shape[-2:]
+    first = ranks[..., 0]
+    # A product over the selectors of 1, …, m for every m that are tied.
+    same = first[..., :, None] == first[..., None, :]
+    orders = math.factorial(n_selectors) / np.tril(same).sum(axis=-1).prod(axis=-1)
+    return np.asarray(np.power(orders, 1.0 - n))
 
 
-def _friedman_chi_squared(ranks: FloatArray, means: FloatArray) -> float:
+def _friedman_chi_squared(ranks: FloatArray, means: FloatArray) -> FloatArray:
     """Compute Friedman's χ² with the correction for ties; 0 where all are tied."""
-    n_selectors, n = ranks.shape
+    n_selectors, n = ranks.shape[-2:]
     middle = (n_selectors + 1) / 2
-    spread = float(((ranks - middle) ** 2).sum()) / (n * (n_selectors - 1))
-    if spread == 0:
-        return 0.0
-    return n * float(((means - middle) ** 2).sum()) / spread
+    spread = ((ranks - middle) ** 2).sum(axis=(-2, -1)) / (n * (n_selectors - 1))
+    among = n * ((means - middle) ** 2).sum(axis=-1)
+    return np.divide(among, spread, np.zeros_like(spread), where=spread > 0)

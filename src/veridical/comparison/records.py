@@ -449,6 +449,17 @@ class Comparison(Record):
         }
 
     @property
+    def further_means(self) -> dict[str, dict[str, tuple[float, ...]]]:
+        """Mean of every further score, per method and selector."""
+        return {
+            info.name: {
+                method: tuple(float(one.mean()) for one in values)
+                for method, values in self.values[info.name].items()
+            }
+            for info in self.scorings[1:]
+        }
+
+    @property
     def optimism_shown(self) -> tuple[Literal["higher", "lower", "open"], ...]:
         """Per selector: whether OUT is shown to be higher or lower than IN.
 
@@ -606,9 +617,11 @@ def _slightly_less(value: float) -> float:
 class Friedman(Record):
     """Friedman's test: several selectors, ranked on the same splits.
 
+    Of many tests at once, statistics and p-values are arrays.
+
     Parameters
     ----------
-    mean_ranks : tuple of float
+    mean_ranks : tuple of float, or array of shape (..., n_selectors)
         Per selector; 1 is best.
     chi2, chi2_pvalue : float
         Friedman's own statistic and its p-value.
@@ -621,7 +634,8 @@ class Friedman(Record):
     alpha : float
         Significance level.
     groups : tuple of tuple of int
-        Groups of selectors, in order of mean rank, that do not differ significantly.
+        Groups of selectors, in order of mean rank, that do not differ significantly. Of
+        many tests, such a tuple for each.
     size : MeasuredSize or None
         How often the test rejects in a similar design where all are equal.
     """
@@ -639,6 +653,9 @@ class Friedman(Record):
     size: MeasuredSize | None = None
 
     def __repr__(self) -> str:
+        if np.ndim(self.pvalue):
+            n_selectors = np.shape(self.mean_ranks)[-1]
+            return f"Friedman({np.size(self.pvalue)} tests of {n_selectors} selectors)"
         ranks = ", ".join(f"{rank:.2f}" for rank in self.mean_ranks)
         found = f"critical difference {self.critical_difference:.2f}"
         return f"Friedman(mean ranks {ranks}; {found}, p = {self.pvalue:.3g})"
@@ -649,15 +666,19 @@ class Friedman(Record):
         return found
 
     def to_frame(self) -> pd.DataFrame:
-        """Write the mean ranks as a data frame, in the order of the scores.
+        """Write the mean ranks as a data frame, test after test in the order of scores.
 
         Returns
         -------
         DataFrame
             Columns selector (from 0), mean_rank, critical_difference, pvalue.
         """
-        shared = (self.critical_difference, self.pvalue)
-        rows = ((i, rank, *shared) for i, rank in enumerate(self.mean_ranks))
+        ranks = np.asarray(self.mean_ranks)
+        pvalues = np.broadcast_to(np.expand_dims(self.pvalue, -1), ranks.shape).ravel()
+        rows = (
+            (i % ranks.shape[-1], rank, self.critical_difference, float(pvalues[i]))
+            for i, rank in enumerate(ranks.ravel().tolist())
+        )
         return frame(rows, "selector", "mean_rank", "critical_difference", "pvalue")
 
 

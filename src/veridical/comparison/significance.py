@@ -26,7 +26,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import ndtri, stdtr, stdtrit
+from scipy.special import stdtr, stdtrit
 
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
@@ -186,12 +186,13 @@ def conservative_z(
 
     Parameters
     ----------
-    scores_a, scores_b : array-like of shape (n_splits,)
-        Scores of the two sides on the same splits of all samples.
-    halves_a, halves_b : array-like of shape (n_pairs, 2)
+    scores_a, scores_b : array-like of shape (n_splits,) or (..., n_repeats, n_folds)
+        Scores of the two sides on the same splits of all samples. Leading axes count
+        tests.
+    halves_a, halves_b : array-like of shape (n_pairs, 2) or (..., n_pairs, 2)
         Mean scores of the two sides on two disjoint halves of the samples, each from as
         many splits as above, of half the training size; for several ways to divide the
-        samples into halves.
+        samples into halves. Leading axes are those of the scores.
     alpha : float, default=0.05
         Significance level; the interval has confidence ``1 - alpha``.
 
@@ -229,27 +230,24 @@ def conservative_z(
     check_alpha(alpha)
     d = paired_differences(scores_a, scores_b)
     apart = np.asarray(halves_a, float) - np.asarray(halves_b, float)
-    if apart.ndim != 2 or apart.shape[1] != 2 or d.ndim != 1:
+    if apart.ndim < 2 or apart.shape[-1] != 2 or apart.shape[:-2] != d.shape[:-1]:
         raise InputError(
-            "halves_a and halves_b must have shape (n_pairs, 2), scores_a and scores_b "
-            f"(n_splits,); got {apart.shape} and {d.shape}."
+            "halves_a and halves_b must have shape (n_pairs, 2) for every test; got "
+            f"{apart.shape}, and scores of {d.shape[:-1] or 'one test'}."
         )
-    mean = float(without_rounding(d.mean()))
-    error = math.sqrt(float(np.mean((apart[:, 0] - apart[:, 1]) ** 2)) / 2)
-    statistic, pvalue = t_and_p(mean, error, np.inf)
-    reach = float(ndtri(1 - alpha / 2)) * error if error > 0 else math.nan
-    return TestResult(
-        name="conservative z",
-        statistic=float(statistic),
-        pvalue=float(pvalue),
-        df=math.inf,
-        mean_difference=mean,
-        interval=(mean - reach, mean + reach),
-        n=d.size,
-        alpha=float(alpha),
+    mean = without_rounding(d.mean(axis=-1))
+    error = np.sqrt(np.mean((apart[..., 0] - apart[..., 1]) ** 2, axis=-1) / 2)
+    same = not np.ndim(mean) and not error > 0
+    return t_result(
+        "conservative z",
+        mean,
+        error,
+        math.inf,
+        alpha,
+        n=d.shape[-1],
         assumptions="The mean difference is normal; its variance is that of half the "
         "samples, which is too large and makes the test conservative.",
-        note="" if error > 0 else "The halves do not differ, so there is no interval.",
+        note="The halves do not differ, so there is no interval." if same else "",
     )
 
 
@@ -384,8 +382,40 @@ def t_test(
 ) -> TestResult:
     """Apply a t-test on the last axis, with standard error ``sqrt(factor * s²)``."""
     check_alpha(alpha)
-    mean = without_rounding(d.mean(axis=-1))
+    mean, n = without_rounding(d.mean(axis=-1)), d.shape[-1]
     error = np.sqrt(factor * variance(d))
+    note = on_equal(n, mean, error)
+    return t_result(
+        name, mean, error, df, alpha, n=n, assumptions=assumptions, note=note
+    )
+
+
+def t_result(
+    name: str,
+    mean: Any,
+    error: Any,
+    df: float,
+    alpha: float,
+    *,
+    n: int,
+    assumptions: str,
+    note: str,
+) -> TestResult:
+    """Test a mean difference by its standard error, with Student's distribution.
+
+    Parameters
+    ----------
+    name, assumptions, note : str
+        As in `TestResult`.
+    mean, error : float or array
+        The mean difference and its standard error.
+    df : float
+        Degrees of freedom; infinite for the normal distribution.
+    alpha : float
+        Significance level.
+    n : int
+        Number of differences.
+    """
     statistic, pvalue = t_and_p(mean, error, df)
     reach = t_reach(error, df, alpha)
     return TestResult(
@@ -395,10 +425,10 @@ def t_test(
         df=float(df),
         mean_difference=mean,
         interval=(mean - reach, mean + reach),
-        n=d.shape[-1],
+        n=n,
         alpha=float(alpha),
         assumptions=assumptions,
-        note=on_equal(d.shape[-1], mean, error),
+        note=note,
     )
 
 

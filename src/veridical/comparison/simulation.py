@@ -139,7 +139,7 @@ class SimulatedSource:
         categorical, by_class = data.categorical, []
         if data.kind == "classes":
             z, codes = None, data.as_classes.by_appearance[copies]
-            mixing = _scores_within(values, codes, categorical)
+            mixing = scores_within(values, codes, categorical)
             keep = _keep(values, codes, categorical, units)
             keep = np.minimum(1.0, strength * keep)
             for c in range(data.n_classes):
@@ -154,7 +154,7 @@ class SimulatedSource:
             pooled=np.sort(values, axis=0),
             by_class=tuple(by_class),
             mixing=mixing,
-            shrinkage=_schaefer_strimmer_shrinkage(mixing),
+            shrinkage=schaefer_strimmer_shrinkage(mixing),
             keep=keep,
             shared=_correlation_in_groups(mixing, groups),
             copies=copies,
@@ -475,7 +475,7 @@ def _normal_scores_by_mean_rank(values: FloatArray) -> FloatArray:
     return np.where(known, scores, 0.0)
 
 
-def _scores_within(
+def scores_within(
     values: FloatArray, codes: IntArray, categorical: BoolArray
 ) -> FloatArray:
     """Compute Z, scaled to a sum of squares of 1, or 0 for a constant feature."""
@@ -490,7 +490,7 @@ def _scores_within(
     return np.asarray(Z / np.where(norm > 0, norm, 1.0))
 
 
-def _schaefer_strimmer_shrinkage(Z: FloatArray) -> float:
+def schaefer_strimmer_shrinkage(Z: FloatArray) -> float:
     """Compute Schäfer and Strimmer's λ of a correlation matrix from n x n products.
 
     References
@@ -536,7 +536,7 @@ def _keep(
         pairs = np.column_stack([units, codes])
         rows = np.unique(pairs, axis=0, return_index=True)[1]
     for j in np.flatnonzero(categorical):
-        ratio[j], pvalue[j] = _association_with_classes(values[rows, j], codes[rows])
+        ratio[j], pvalue[j] = association_with_classes(values[rows, j], codes[rows])
     differs = benjamini_hochberg(pvalue) <= FALSE_DISCOVERIES
     with np.errstate(divide="ignore"):
         return np.where(differs, np.sqrt(np.maximum(0.0, 1 - 1 / ratio)), 0.0)
@@ -554,7 +554,7 @@ def _f_statistics(scores: FloatArray, codes: IntArray, n_classes: int) -> FloatA
     return np.where(between > 1e-12 * (n_classes - 1), ratio, 0.0)
 
 
-def _association_with_classes(
+def association_with_classes(
     feature: FloatArray, codes: IntArray
 ) -> tuple[float, float]:
     """Compute χ² over its degrees of freedom, and its p-value."""

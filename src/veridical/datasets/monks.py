@@ -39,12 +39,12 @@ def _monk_3(a: Attributes) -> NDArray[np.bool_]:
     return ((a[:, 4] == 3) & (a[:, 3] == 1)) | ((a[:, 4] != 4) & (a[:, 1] != 3))
 
 
-_RULES: dict[int, Callable[[Attributes], NDArray[np.bool_]]] = {
+RULES: dict[int, Callable[[Attributes], NDArray[np.bool_]]] = {
     1: _monk_1,
     2: _monk_2,
     3: _monk_3,
 }
-_RELEVANT = {1: (0, 1, 4), 2: (0, 1, 2, 3, 4, 5), 3: (1, 3, 4)}
+RELEVANT = {1: (0, 1, 4), 2: (0, 1, 2, 3, 4, 5), 3: (1, 3, 4)}
 _LABEL_NOISE = {1: 0.0, 2: 0.0, 3: 0.05}
 
 
@@ -104,7 +104,7 @@ def make_monks(
     >>> X.shape, X["a5"].cat.categories.tolist(), relevant.tolist()
     ((100, 6), [1, 2, 3, 4], [0, 1, 4])
     """
-    if problem not in _RULES:
+    if problem not in RULES:
         raise InputError(f"problem={problem!r} must be 1, 2 or 3.")
     check_count("n_samples", n_samples)
     noise = _LABEL_NOISE[problem] if noise is None else noise
@@ -116,10 +116,10 @@ def make_monks(
     flipped = rng.random(n_samples) < noise
     attributes = np.column_stack(np.unravel_index(cells, _N_VALUES)).astype(np.int64)
     attributes += 1
-    y = (_RULES[problem](attributes) ^ flipped).astype(np.int64)
+    y = (RULES[problem](attributes) ^ flipped).astype(np.int64)
     X = _as_frame(attributes) if as_frame else attributes
     if return_relevant:
-        relevant: IntArray = np.array(_RELEVANT[problem], dtype=np.intp)
+        relevant: IntArray = np.array(RELEVANT[problem], dtype=np.intp)
         return X, y, relevant
     return X, y
 

@@ -22,8 +22,8 @@ from veridical._core.errors import InputError
 from veridical._core.seeds import as_generator
 from veridical._core.validation import check_count
 
-#: ``_draw_median(10)``, stored because it takes a million draws.
-_MEDIAN_OF_TEN = 1.4763623772228855
+#: ``draw_median(10)``, stored because it takes a million draws.
+MEDIAN_OF_TEN = 1.4763623772228855
 
 
 def make_linear(
@@ -148,7 +148,7 @@ def make_nonlinear(
     """
     w = weigh_relevant(n_relevant)
     spread = np.sqrt(np.sum(w**2) * 4 / 45)  # the variance of (2x - 1)² is 1/5 - 1/9
-    median = _MEDIAN_OF_TEN if n_relevant == 10 else _draw_median(n_relevant)
+    median = MEDIAN_OF_TEN if n_relevant == 10 else draw_median(n_relevant)
     return _make_continuous(
         lambda x: (2 * x - 1) ** 2 @ w,
         (n_samples, n_features, n_relevant),
@@ -345,7 +345,7 @@ def _make_continuous(
 
 
 @cache
-def _draw_median(n_relevant: int) -> float:
+def draw_median(n_relevant: int) -> float:
     """Compute the median of the nonlinear g over a million draws."""
     rng = as_generator(0)
     g = np.zeros(1_000_000)

@@ -192,12 +192,12 @@ def _unimodal(theta: float, tau: float, n_pairs: int) -> float:
 def _concave(theta: float, n_pairs: int) -> FloatArray:
     """Bound the same for r-concave shares, at τ = 1/(2B), 2/(2B), …, 1."""
     both = np.concatenate(
-        [np.ones(n_pairs), _tails(theta**2, n_pairs, _CONCAVITIES[0])]
+        [np.ones(n_pairs), bound_tails(theta**2, n_pairs, _CONCAVITIES[0])]
     )
-    return np.minimum(both, _tails(theta, 2 * n_pairs, _CONCAVITIES[1]))
+    return np.minimum(both, bound_tails(theta, 2 * n_pairs, _CONCAVITIES[1]))
 
 
-def _tails(mean: float, n: int, r: float) -> FloatArray:
+def bound_tails(mean: float, n: int, r: float) -> FloatArray:
     """Return the largest P(X ≥ t/n), t = 1 … n, of an r-concave X on 0, 1/n, …, 1.
 
     X has mean at most `mean`. The extremal distributions have weights ``(a + i)^(1/r)``

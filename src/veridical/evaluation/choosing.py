@@ -1052,15 +1052,9 @@ class _Answer:
         times = np.zeros(table.n_features, dtype=np.intp)
         for own in self._sets(best):
             times[own] += 1
-        values, names = scores_of(fitted, table), table.feature_names
-        return tuple(
-            SelectedFeature(
-                int(j),
-                names[j],
-                None if values is None else float(values[j]),
-                int(times[j]),
-            )
-            for j in ranked.order
+        scores = scores_of(fitted, table)
+        return SelectedFeature.from_arrays(
+            ranked.order, table.feature_names, scores, times
         )
 
     def _signature(

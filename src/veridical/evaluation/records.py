@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from veridical._core.arrays import FloatArray
+from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.progress import ProgressLike
 from veridical._core.records import (
@@ -445,6 +445,25 @@ class SelectedFeature:
         if self.n_folds == 0:
             return "none"
         return "half" if 2 * self.n_folds >= n_folds else "weak"
+
+    @classmethod
+    def from_arrays(
+        cls,
+        wanted: IntArray,
+        names: Sequence[str],
+        scores: FloatArray | None,
+        n_folds: IntArray,
+    ) -> tuple[SelectedFeature, ...]:
+        """Describe features, given names, scores and counts of all."""
+        return tuple(
+            cls(
+                int(j),
+                names[j],
+                None if scores is None else float(scores[j]),
+                int(n_folds[j]),
+            )
+            for j in wanted
+        )
 
 
 @dataclass(frozen=True)

@@ -467,16 +467,7 @@ def _features(
     """Describe features, with the number of folds that selected each."""
     times = _count_folds(found, table.n_features)
     scores = scores_of(fitted, table)
-    names = table.feature_names
-    return tuple(
-        SelectedFeature(
-            int(j),
-            names[j],
-            None if scores is None else float(scores[j]),
-            int(times[j]),
-        )
-        for j in wanted
-    )
+    return SelectedFeature.from_arrays(wanted, table.feature_names, scores, times)
 
 
 def _count_folds(found: Evaluation, n_features: int) -> IntArray:

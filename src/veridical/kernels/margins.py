@@ -89,7 +89,7 @@ class Margins(NamedTuple):
     H: FloatArray
 
 
-def _state(
+def state_program(
     rows: list[FloatArray],
     curve: FloatArray,
     cost: FloatArray,
@@ -395,7 +395,7 @@ def solve_hinge_margins(
             z[n:] = c / total - z[:n]
         return x, s, z
 
-    program = _state([E, F], curve, linear_cost, limit)
+    program = state_program([E, F], curve, linear_cost, limit)
     point, total, steps = _solve_scaled(program, start, total, good)
     x, s, z = point.x, point.s, point.z * (total / size)
     return HingePoint(
@@ -455,7 +455,7 @@ def solve_squared_margins(
     plain = np.hstack([signed / np.sqrt(_mean_square(Z)), F / size_star])
     total = 0.5 * size**2 * (float(c.sum()) + gamma)  # the cost of slack 1 for all
     m = B.shape[1]
-    program = _state([B / size], np.ones(m), np.zeros(m), np.ones(n))
+    program = state_program([B / size], np.ones(m), np.zeros(m), np.ones(n))
     program = program._replace(plain=np.ascontiguousarray(plain.T))
     begin = (np.zeros(m), np.ones(n), np.full(n, 1.0 / n))
     point, total, steps = _solve_scaled(program, lambda _: begin, total, GOOD_GAP)
@@ -515,7 +515,7 @@ def solve_logistic(
         x[-1] = np.log(2.0) + 1.0
         return x, np.ones(n), c / total
 
-    program = _state([E, F], curve, cost, np.zeros(n), logistic=True)
+    program = state_program([E, F], curve, cost, np.zeros(n), logistic=True)
     point, total, steps = _solve_scaled(program, start, total, GOOD_GAP)
     x, alpha = point.x, point.z * total
     room = F @ x[k:] - np.logaddexp(0.0, -(E @ x[:k]))

@@ -317,7 +317,7 @@ def solve_hinge(
     InfeasibleError
         If no weights meet the constraints.
     """
-    solver = _HingeSolver(problem, privileged, c, gamma)
+    solver = HingeSolver(problem, privileged, c, gamma)
     if start is not None:
         found = solver.pivot(start.copy(), _FEW_ROUNDS)
         if found is not None:
@@ -334,7 +334,7 @@ def solve_hinge(
 
 
 @dataclass(eq=False)
-class _HingeSolver:
+class HingeSolver:
     """One problem, with the best solution and the number of rounds so far."""
 
     problem: SignedGram
@@ -377,9 +377,9 @@ class _HingeSolver:
         if ended != SOLVED:
             return None
         a = np.maximum(a, 0.0)
-        found = self._finish(a, h, b, b_star, states)
+        found = self.finish(a, h, b, b_star, states)
         if found.gap > FINE_GAP and privileged.invert(states.slack):
-            again = self._finish(a, *self._refine(a, b, h, b_star, states), states)
+            again = self.finish(a, *self._refine(a, b, h, b_star, states), states)
             found = again if again.gap < found.gap else found
         if self.best is None or found.gap < self.best.gap:
             self.best = found
@@ -425,7 +425,7 @@ class _HingeSolver:
             sure = self.pivot(states.copy(), _FEW_ROUNDS)
             if sure is not None:
                 return sure
-        found = self._finish(
+        found = self.finish(
             inner.alpha, self._unfold(inner), inner.b, inner.b_star, states
         )
         if (
@@ -447,7 +447,7 @@ class _HingeSolver:
             eta[pivots] += np.linalg.solve(Z_star[pivots].T, lost)
         return eta
 
-    def _finish(
+    def finish(
         self, a: FloatArray, eta: FloatArray, b: float, b_star: float, states: States
     ) -> Solution:
         """Compute the gap between cost and dual objective."""

@@ -20,6 +20,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, TargetEncoder
+from sklearn.tree import DecisionTreeClassifier
 
 from veridical._core.seeds import mixed_generator
 from veridical.datasets import available, load
@@ -68,6 +69,16 @@ class HonestTable:
         """Sort the samples by class, as tables often are."""
         return self.take(np.argsort(self.y, kind="stable"))
 
+    def with_noisy_copies(
+        self, again: NDArray[np.intp], noise: float, rng: np.random.Generator
+    ) -> HonestTable:
+        """Add copies of samples, with noise in standard deviations; mix all samples."""
+        X, spread = self.X[again], self.X.std(axis=0)
+        X += noise * spread * rng.normal(size=X.shape)
+        order = rng.permutation(self.n + again.size)
+        both = np.vstack([self.X, X]), np.r_[self.y, self.y[again]]
+        return replace(self, X=both[0][order], y=both[1][order])
+
     def with_noise_features(self, n_features: int) -> HonestTable:
         """Append features of noise until there are `n_features`."""
         rng = mixed_generator(self.seed, 1)
@@ -115,6 +126,11 @@ def real_sources() -> list[str]:
 def nearest(n_neighbors: int = 1) -> Any:
     """Make a nearest-neighbour classifier on standardised features."""
     return make_pipeline(StandardScaler(), KNeighborsClassifier(n_neighbors))
+
+
+def shallow_tree(max_depth: int = 3) -> DecisionTreeClassifier:
+    """Make a tree that finds a feature which gives the class away."""
+    return DecisionTreeClassifier(max_depth=max_depth, random_state=0)
 
 
 def target_encoder() -> TargetEncoder:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from veridical._core.arrays import FloatArray
 from veridical._core.seeds import mixed_generator
 from veridical.evaluation import estimate
 from veridical.leakbench.honest_tables import HonestTable, draw_table
@@ -78,6 +79,24 @@ class Planted:
 
     leaky: Scenario
     cured: Scenario
+
+    @classmethod
+    def into_features(
+        cls, table: HonestTable, X: FloatArray, estimator: Any = None
+    ) -> Planted:
+        """Put other features in the place of the honest ones.
+
+        Parameters
+        ----------
+        table : HonestTable
+            The honest table; the cure is to use its features.
+        X : array of shape (n_samples, n_features)
+            The features with the mistake, of the same samples.
+        estimator : classifier, optional
+            What learns from both; by default the classifier of the table.
+        """
+        used = table.estimator if estimator is None else estimator
+        return cls(Scenario(used, X, table.y), Scenario(used, table.X, table.y))
 
     def moved(self, seed: int = 0) -> float:
         """Return by how much the mistake moves the score."""

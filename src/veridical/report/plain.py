@@ -156,7 +156,7 @@ def to_json(record: Any) -> Any:
     Returns
     -------
     dict
-        Its keys are described by ``veridical schema``.
+        What a verb prints with ``--json`` is described by ``veridical schema``.
 
     Raises
     ------

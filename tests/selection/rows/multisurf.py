@@ -18,7 +18,7 @@ def weigh(columns, y, categorical):
     """MultiSURF weights, exactly."""
     n, classes = len(y), sorted(set(y))
     diff = [
-        oracle._differences(x, is_n)
+        oracle.differences(x, is_n)
         for x, is_n in zip(columns, categorical, strict=True)
     ]
     weights = [Fraction(0)] * len(columns)

@@ -10,12 +10,10 @@ from veridical.leakbench.planting import Mechanism, Planted, Scenario
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Append two noisy copies of every sample."""
-    rows = np.tile(np.arange(table.n), 3)
-    X, spread = table.X[rows], table.X.std(axis=0)
-    X[table.n :] += dose * spread * rng.normal(size=(2 * table.n, X.shape[1]))
-    order = rng.permutation(rows.size)
+    again = np.tile(np.arange(table.n), 2)
+    more = table.with_noisy_copies(again, dose, rng)
     return Planted(
-        Scenario(nearest(1), X[order], table.y[rows][order]),
+        Scenario(nearest(1), more.X, more.y),
         Scenario(nearest(1), table.X, table.y),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
@@ -16,10 +16,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
         ranks = np.argsort(np.argsort(X[own], axis=1), axis=1)
         X[own] = np.sort(X[own], axis=1).mean(axis=0)[ranks]
     X = dose * X + (1 - dose) * table.X
-    return Planted(
-        Scenario(table.estimator, X, table.y),
-        Scenario(table.estimator, table.X, table.y),
-    )
+    return Planted.into_features(table, X)
 
 
 MECHANISM = Mechanism(

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Append a measurement that follows from the class, with noise."""
     later = 2.0 * table.y + dose * rng.normal(size=table.n)
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    return Planted(
-        Scenario(tree, np.column_stack([table.X, later]), table.y),
-        Scenario(tree, table.X, table.y),
-    )
+    X = np.column_stack([table.X, later])
+    return Planted.into_features(table, X, shallow_tree())
 
 
 MECHANISM = Mechanism(

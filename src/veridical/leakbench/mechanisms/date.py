@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
 
 
@@ -15,7 +14,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     day = 738000.0 + rng.integers(60, size=table.n) + 60 * late
     order = np.argsort(day, kind="stable")
     X, y = np.column_stack([day, table.X])[order], table.y[order]
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
+    tree = shallow_tree()
     return Planted(Scenario(tree, X, y), Scenario(tree, X[:, 1:], y))
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
@@ -16,8 +15,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     number = np.empty(table.n)
     number[order] = np.arange(table.n) + 1.0
     X = np.column_stack([number, table.X])
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    return Planted(Scenario(tree, X, table.y), Scenario(tree, table.X, table.y))
+    return Planted.into_features(table, X, shallow_tree())
 
 
 MECHANISM = Mechanism(

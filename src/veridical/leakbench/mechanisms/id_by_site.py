@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
@@ -18,8 +17,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
         own = rng.permutation(np.flatnonzero(site == one))
         number[own] = 1000.0 * (one + 1) + np.arange(own.size)
     X = np.column_stack([number, table.X])
-    tree = DecisionTreeClassifier(max_depth=4, random_state=0)
-    return Planted(Scenario(tree, X, table.y), Scenario(tree, table.X, table.y))
+    return Planted.into_features(table, X, shallow_tree(4))
 
 
 MECHANISM = Mechanism(

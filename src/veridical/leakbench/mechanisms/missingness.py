@@ -5,21 +5,17 @@ from __future__ import annotations
 import numpy as np
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Remove values of a feature in one class."""
     X = table.X.copy()
     X[(rng.random(table.n) < dose) & (table.y == 1), 0] = np.nan
-    imputed = make_pipeline(
-        SimpleImputer(add_indicator=True),
-        DecisionTreeClassifier(max_depth=3, random_state=0),
-    )
-    return Planted(Scenario(imputed, X, table.y), Scenario(imputed, table.X, table.y))
+    imputed = make_pipeline(SimpleImputer(add_indicator=True), shallow_tree())
+    return Planted.into_features(table, X, imputed)
 
 
 MECHANISM = Mechanism(

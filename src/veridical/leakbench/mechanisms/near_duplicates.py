@@ -11,12 +11,9 @@ from veridical.leakbench.planting import Mechanism, Planted, Scenario
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Append copies of some samples with noise."""
     again = rng.permutation(table.n)[: table.n // 2]
-    rows = np.r_[np.arange(table.n), again]
-    X, spread = table.X[rows], table.X.std(axis=0)
-    X[table.n :] += dose * spread * rng.normal(size=(again.size, X.shape[1]))
-    order = rng.permutation(rows.size)
+    more = table.with_noisy_copies(again, dose, rng)
     return Planted(
-        Scenario(nearest(1), X[order], table.y[rows][order]),
+        Scenario(nearest(1), more.X, more.y),
         Scenario(nearest(1), table.X, table.y),
     )
 

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier
 
-from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.honest_tables import HonestTable, shallow_tree
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     """Append the class, with some errors."""
     wrong = rng.random(table.n) > dose
     code = np.where(wrong, 1 - table.y, table.y).astype(float)
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    return Planted(
-        Scenario(tree, np.column_stack([table.X, code]), table.y),
-        Scenario(tree, table.X, table.y),
-    )
+    X = np.column_stack([table.X, code])
+    return Planted.into_features(table, X, shallow_tree())
 
 
 MECHANISM = Mechanism(

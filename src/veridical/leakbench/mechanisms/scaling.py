@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from veridical.leakbench.honest_tables import HonestTable
-from veridical.leakbench.planting import Mechanism, Planted, Scenario
+from veridical.leakbench.planting import Mechanism, Planted
 
 
 def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
@@ -14,10 +14,7 @@ def plant(table: HonestTable, dose: float, rng: np.random.Generator) -> Planted:
     X = table.X.copy()
     some = rng.permutation(X.shape[1])[: round(dose * X.shape[1])]
     X[:, some] = StandardScaler().fit_transform(X[:, some])
-    return Planted(
-        Scenario(table.estimator, X, table.y),
-        Scenario(table.estimator, table.X, table.y),
-    )
+    return Planted.into_features(table, X)
 
 
 MECHANISM = Mechanism(

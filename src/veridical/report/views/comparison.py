@@ -1142,9 +1142,8 @@ def _other_scores(record: Comparison) -> list[Rows]:
     """Tabulate the means of further scores, which verdicts do not rest on."""
     rows = []
     for info in record.scorings[1:]:
-        for method, values in record.values[info.name].items():
-            means = [info.write(float(one.mean())) for one in values]
-            rows.append((info.full_label, method.upper(), *means))
+        for method, means in record.further_means[info.name].items():
+            rows.append((info.full_label, method.upper(), *map(info.write, means)))
     heads: Heads = ["Score!", "Method"]
     heads += [Column(name, number=True) for name in record.names]
     caption = "Further scores of the same predictions: means over the folds"

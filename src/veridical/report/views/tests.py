@@ -38,6 +38,7 @@ from veridical.report.view import (
 from veridical.report.views.comparison import assumed, ranks_of
 
 MOST_MARKS = 30  # tests in a figure; the table has all
+MOST_RANKS = 15  # mean ranks in a figure of many tests; the table has all
 BADGES = {"yes": "Significant", "care": "Not corrected", "open": "Not shown"}
 BIAS_BADGES = {"care": "Biased", "open": "Not shown"}
 SIZE_BADGES = {
@@ -202,9 +203,16 @@ def show_test(record: TestResult) -> View:
 def show_ranks(record: Friedman) -> View:
     """Show mean ranks, and which are not distinguished."""
     s = summarize_ranks(record)
-    names = [f"selector {i}" for i in range(len(s["mean_ranks"]))]
+    n_selectors = np.shape(record.mean_ranks)[-1]
+    names = [f"selector {i}" for i in range(n_selectors)]
     critical, level = f"{s['critical_difference']:.2f}", f"{100 * s['alpha']:g} %"
     splits, n = count(s["n"], "split"), count(len(names), "selector")
+    apart = (
+        f"ranks that are further apart than {critical} differ significantly at the "
+        f"level {level} (Nemenyi)."
+    )
+    if np.ndim(record.pvalue):
+        return _show_many_ranks(record, s, names, splits, apart)
     figures = table(
         f"Mean ranks over {splits}, 1 is best; Iman and Davenport's F "
         f"= {write_score(s['statistic'], 'number')}, {pvalue(s['pvalue'])}, Nemenyi's "
@@ -215,10 +223,6 @@ def show_ranks(record: Friedman) -> View:
     caption = (
         "Dots are mean ranks, 1 is best. A thick line joins selectors whose mean ranks "
         "lie within Nemenyi's critical difference of each other."
-    )
-    apart = (
-        f"ranks that are further apart than {critical} differ significantly at the "
-        f"level {level} (Nemenyi)."
     )
     return brief(
         s,
@@ -233,6 +237,62 @@ def show_ranks(record: Friedman) -> View:
         method=f"{n} were ranked on each of {splits} and the mean ranks compared by "
         f"Friedman's test in the form of Iman and Davenport ({pvalue(s['pvalue'])}), "
         f"which assumes independent splits. Mean {apart}",
+    )
+
+
+def _show_many_ranks(
+    record: Friedman, s: Any, names: list[str], splits: str, apart: str
+) -> View:
+    """Show the mean ranks of many tests, a row and a p-value for each."""
+    ranks = np.reshape(record.mean_ranks, (-1, len(names))).tolist()
+    statistics, pvalues = (
+        np.ravel(values).tolist() for values in (record.statistic, record.pvalue)
+    )
+    rows = [
+        (
+            f"test {i}",
+            *(f"{rank:.2f}" for rank in of_test),
+            write_score(plain(statistic), "number"),
+            bare_pvalue(p),
+        )
+        for i, (of_test, statistic, p) in enumerate(
+            zip(ranks, statistics, pvalues, strict=True)
+        )
+    ]
+    heads = [f"{name.capitalize()}#" for name in names]
+    marks = [
+        Mark(f"test {i}, {name}", rank)
+        for i, of_test in enumerate(ranks)
+        for name, rank in zip(names, of_test, strict=True)
+    ][:MOST_RANKS]
+    picture = Intervals(
+        f"Mean ranks: {'; '.join(mark.words('number') for mark in marks)}.",
+        tuple(marks),
+        unit="number",
+        axis="mean rank",
+    )
+    caption = "Mean ranks, 1 is best."
+    if len(marks) < len(ranks) * len(names):
+        caption += f" The first {len(marks)} of {len(ranks) * len(names)}."
+    tests, n = count(len(ranks), "test"), count(len(names), "selector")
+    how = f"{tests} of {n} on {splits} each"
+    return brief(
+        s,
+        Badge(s["belief"], BADGES[s["belief"]]),
+        s["headline"],
+        f"{capitalized(how)}. Mean {apart}",
+        "Mean ranks",
+        Figure.from_picture(picture, caption),
+        table(
+            f"Mean ranks over {splits}, 1 is best, and Iman and Davenport's F.",
+            " | ".join(["Test!", *heads, "F#", "p-value#"]),
+            rows,
+        ),
+        title=f"Do {n} differ?",
+        question="Do the selectors differ?",
+        method=f"{n} were ranked on each of {splits} and the mean ranks compared by "
+        f"Friedman's test in the form of Iman and Davenport, in {tests}; it assumes "
+        f"independent splits. Mean {apart}",
     )
 
 
