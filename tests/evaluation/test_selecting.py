@@ -9,7 +9,8 @@ from sklearn.feature_selection import SelectKBest, SelectPercentile
 
 from veridical._core.errors import InputError
 from veridical.datasets import load
-from veridical.evaluation import CrossValidation, corrected_t
+from veridical.evaluation import CrossValidation, corrected_t, wilson
+from veridical.evaluation.estimating import estimate
 from veridical.evaluation.selecting import select
 from veridical.learning import DAGSVM, ESTIMATORS
 from veridical.selection import (
@@ -158,7 +159,7 @@ def test_bad_input_is_named():
         select(3, X, y, n_features_to_select=3)
     with pytest.raises(InputError, match="no estimator 'cart'"):
         select("anova", X, y, n_features_to_select=3, estimator="cart")
-    with pytest.raises(InputError, match="is no way to split"):
+    with pytest.raises(InputError, match="is not a way to split"):
         select("anova", X, y, cv=2.5)
 
 
@@ -245,3 +246,46 @@ def test_advice_on_text_names_no_parameter_that_the_verb_lacks():
     with pytest.raises(InputError, match="'a', which is not a number") as caught:
         select("anova", X, ["no", "yes"] * 10)
     assert "categorical_features" not in str(caught.value)
+
+
+@pytest.mark.parametrize("repeats", [2, 5])
+def test_repeats_do_not_make_more_samples(repeats):
+    """A sample that is tested several times counts once in every interval."""
+    X, y = problem(4, n_classes=2)
+    once, many = (
+        select(
+            "anova", X, y, estimator="nb", scoring=["accuracy", "roc_auc"],
+            n_features_to_select=3, cv=f"{n}x3", random_state=0,
+        )
+        for n in (1, repeats)
+    )  # fmt: skip
+    assert many.n_test == once.n_test == len(y)
+    for one, other in zip(once.classes, many.classes, strict=True):
+        size = (y == one.name).sum()
+        assert (one.n_test, one.n_units) == (size, 0)
+        assert (other.n_test, other.n_units, other.n_effective) == (size, size, size)
+        low, high = wilson(other.accuracy, other.n_test)
+        assert other.interval.low <= low < high <= other.interval.high
+    assert many.class_predictions is not None
+    bins = many.class_predictions.bins
+    assert sum(one.n for one in bins) == repeats * len(y)
+    for one in bins:
+        assert one.n_units <= min(one.n, len(y))
+    assert any(0 < one.n_units < one.n for one in bins)
+
+
+def test_repeats_do_not_make_more_samples_of_numbers():
+    """Repeats do not make the mean of a bin of samples better known."""
+    X, _ = problem(5)
+    y = X[:, 0] + np.random.default_rng(0).normal(size=len(X))
+    once, many = (
+        estimate("ridge", X, y, cv=f"{n}x3", random_state=0).curves[0] for n in (1, 20)
+    )
+    assert "which count samples" in many.title
+    assert "which count samples" not in once.title
+    widths = [
+        np.mean([one.high - one.low for one in found.curves[0].values])
+        for found in (once, many)
+    ]
+    # Twenty times as many samples would make it narrower by a factor of 4.5.
+    assert widths[1] > widths[0] / 3

@@ -73,7 +73,7 @@ def curves_of(
     ).reshape(len(classes), -1)
     matrix = tuple(tuple(float(one) for one in row) for row in counts)
     outputs = [one.at(-1) for one in found.all_outputs]
-    values = [_values(one) for one in outputs]
+    values = [_positive_values(one) for one in outputs]
     if len(classes) != 2 or values[0] is None:
         return PredictionCurves(classes, matrix)
     n_train, n_test = count_units(splits, table.groups)
@@ -108,7 +108,7 @@ def curves_of(
     )
 
 
-def _values(outputs: Outputs) -> FloatArray | None:
+def _positive_values(outputs: Outputs) -> FloatArray | None:
     """Return values that are larger, the more likely the second class is."""
     if outputs.decision is not None and outputs.decision.ndim == 1:
         return outputs.decision
@@ -169,12 +169,10 @@ def _bins(
     table: Table,
     probas: Sequence[FloatArray],
 ) -> tuple[Bin, ...]:
-    """Compare probabilities with observed shares; count groups where there are any."""
+    """Compare probabilities with observed shares, and count independent samples."""
     truth = [target == 1 for target in found.targets]
     weights = None if found.weights is None else np.concatenate(found.weights)
     bins = bins_of(np.concatenate(probas), np.concatenate(truth), weights=weights)
-    if table.groups is None and table.weights is None:
-        return tuple(bins)
     places = [bin_places(proba) for proba in probas]
     counted = []
     for i, one in enumerate(bins):

@@ -76,12 +76,14 @@ def outcome_curves(
     predicted = [values[-1] for values in found.predictions]
     if table.kind == "classes" or not predicted:
         return ()
+    tested = np.concatenate([split.test for split in splits])
+    repeated = len(np.unique(tested)) < len(tested)
     if table.kind == "numbers":
-        tested = np.concatenate([split.test for split in splits])
+        units, noun = (tested, "samples") if repeated else (None, "")
+        if table.groups is not None:
+            units, noun = table.groups[tested], "groups"
         drawn = _observed_and_predicted(
-            np.concatenate(found.targets),
-            np.concatenate(predicted),
-            None if table.groups is None else table.groups[tested],
+            np.concatenate(found.targets), np.concatenate(predicted), units, noun
         )
     else:
         drawn = _risk_groups(found.targets, predicted)
@@ -90,13 +92,14 @@ def outcome_curves(
     said = ""
     if table.weights is not None:
         said = ", without the weights of samples"
-    if table.groups is not None and table.kind == "survival":
-        said += ", as if samples were independent"
+    if table.kind == "survival" and (table.groups is not None or repeated):
+        noun = "predictions" if repeated else "samples"
+        said += f", as if {noun} were independent"
     return tuple(one._replace(title=one.title + said) for one in drawn)
 
 
 def _observed_and_predicted(
-    observed: FloatArray, predicted: FloatArray, groups: IntArray | None
+    observed: FloatArray, predicted: FloatArray, units: IntArray | None, noun: str
 ) -> tuple[OutcomeCurves, ...]:
     n_bins = min(_N_BINS, len(observed) // _FEWEST_IN_BIN)
     if n_bins < 2:
@@ -105,7 +108,9 @@ def _observed_and_predicted(
     bins = np.array_split(order, n_bins)
     everything = (float(observed.min()), float(observed.max()))
     means = [
-        _mean(observed[rows], None if groups is None else groups[rows], everything)
+        _mean_of_units(
+            observed[rows], None if units is None else units[rows], everything
+        )
         for rows in bins
     ]
     said = [float(predicted[rows].mean()) for rows in bins]
@@ -113,7 +118,7 @@ def _observed_and_predicted(
         OutcomeCurves(
             "Observed against predicted, test samples in bins of equal size by their "
             "prediction, from the lowest to the highest, with 95 % intervals of the "
-            "means observed" + ("" if groups is None else ", which count groups"),
+            "means observed" + (f", which count {noun}" if noun else ""),
             "mean of the target",
             "bins by prediction",
             tuple(str(i) for i in range(1, n_bins + 1)),
@@ -129,17 +134,18 @@ def _observed_and_predicted(
     )
 
 
-def _mean(
-    values: FloatArray, groups: IntArray | None, everything: tuple[float, float]
+def _mean_of_units(
+    values: FloatArray, units: IntArray | None, everything: tuple[float, float]
 ) -> Interval:
-    """Return a mean with its 95 % interval; with groups, by the sums of the groups.
+    """Return a mean with its 95 % interval, by the sums of units where there are any.
 
-    One group alone says nothing about other groups: the bounds are those of the target.
+    Units are groups, or samples with several predictions. One unit alone says nothing
+    about others: the bounds are those of the target.
     """
     center = float(values.mean())
     off = values - center
-    if groups is not None:
-        numbers = np.unique(groups, return_inverse=True)[1]
+    if units is not None:
+        numbers = np.unique(units, return_inverse=True)[1]
         off = np.bincount(numbers, weights=off).astype(np.float64)
     if off.size < 2:
         return Interval(center, *everything)

@@ -51,7 +51,7 @@ class Coverage(NamedTuple):
     reached: float = math.nan
 
 
-def _share(
+def _share_with_bounds(
     share: float, n: int, n_units: int = 0, n_effective: float = 0.0
 ) -> Interval:
     """Return a share with Wilson's 95 % bounds, NaN without samples and for one unit.
@@ -76,13 +76,14 @@ class Bin:
     low, high : float
         The interval: above `low`, up to and with `high`; the first one holds 0 too.
     n : int
-        Number of samples.
+        Number of predictions; a sample counts in every repeat.
     predicted, observed : float or None
         Mean probability of the class, and its share among the samples; None if there
         are no samples.
     n_units, n_effective : int and float
-        Where samples have groups or weights: the number of groups (without groups, of
-        samples), and of the independent samples that vary as much; else 0.
+        Where samples have groups or weights, or are tested several times: the number
+        of groups (without groups, of samples), and of the independent samples that vary
+        as much; else 0.
     """
 
     low: float
@@ -100,7 +101,7 @@ class Bin:
         All are NaN where there are no samples, the bounds also for a single group.
         """
         share = math.nan if self.observed is None else self.observed
-        return _share(share, self.n, self.n_units, self.n_effective)
+        return _share_with_bounds(share, self.n, self.n_units, self.n_effective)
 
 
 @dataclass(frozen=True)
@@ -161,7 +162,7 @@ class Estimate(Record):
     random_state : int
         The seed that gives the same splits again.
     assumes : mapping of str to str
-        The valid kinds of interval, and what each takes for granted; empty where none
+        The valid kinds of interval, and what each assumes; empty where none
         is valid.
     details : mapping of str to float
         Intermediate results of the method.
@@ -470,9 +471,9 @@ class SelectedFeature:
 class ClassResult:
     """One class: number of samples tested, and the share predicted correctly.
 
-    Where samples have groups or weights, `n_units` is the number of groups (without
-    groups, of samples), and `n_effective` the number of independent samples that vary
-    as much.
+    Where samples have groups or weights, or are tested several times, `n_units` is the
+    number of groups (without groups, of samples), and `n_effective` the number of
+    independent samples that vary as much.
     """
 
     name: str
@@ -487,7 +488,9 @@ class ClassResult:
 
         The bounds are NaN where no sample was tested, and for a single group.
         """
-        return _share(self.accuracy, self.n_test, self.n_units, self.n_effective)
+        return _share_with_bounds(
+            self.accuracy, self.n_test, self.n_units, self.n_effective
+        )
 
 
 @dataclass(frozen=True)
@@ -529,7 +532,7 @@ class Selection(Record):
         By cross-validation with everything that sees labels inside the folds, with
         its 95 % interval; for numbers and survival times the leading score.
     n_test, n_folds : int
-        Numbers of samples tested, and of folds.
+        Numbers of different samples tested, and of folds.
     classes : tuple of ClassResult
         The same samples, class by class; empty where the target has no classes.
     sizes, size_accuracy : tuple

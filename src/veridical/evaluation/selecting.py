@@ -251,7 +251,7 @@ def select(
         estimate = estimate_of_score(
             method, splits, found, scores[0], table, situation=situation
         )
-    scored, size_scores, more = _score(
+    scored, size_scores, more = _compute_scores(
         method, splits, found, scores, table, estimate, situation
     )
     remarks += more
@@ -265,7 +265,7 @@ def select(
         accuracy=Interval(estimate.value, *_bounds(estimate)),
         interval=default_interval(estimate) or "",
         coverage=estimate.coverage.get(default_interval(estimate) or ""),
-        n_test=sum(len(split.test) for split in splits),
+        n_test=len(np.unique(np.concatenate([split.test for split in splits]))),
         n_folds=len(splits),
         classes=_by_class(found, table, splits),
         sizes=procedure.sizes or (len(ranked.order),),
@@ -311,7 +311,7 @@ def _labels(scores: Sequence[ScoreResult]) -> list[str]:
     return [one.scoring.full_label for one in scores]
 
 
-def _score(
+def _compute_scores(
     method: Any,
     splits: Sequence[Split],
     found: Evaluation,
@@ -531,6 +531,7 @@ def _by_class(
         return ()
     right = np.concatenate([hits[-1] for hits in found.hits])
     truth = np.concatenate(found.targets)
+    tested = np.concatenate([split.test for split in splits])
     weights = None if found.weights is None else np.concatenate(found.weights)
     results = []
     for k, label in enumerate(table.classes):
@@ -543,7 +544,8 @@ def _by_class(
         of_class = [one == k for one in found.targets]
         hits = [one[-1] for one in found.hits]
         spread = Spread.from_part(table, splits, of_class, hits)
-        results.append(ClassResult(str(label), int(own.sum()), share, *spread))
+        n_test = len(np.unique(tested[own]))
+        results.append(ClassResult(str(label), n_test, share, *spread))
     return tuple(results)
 
 

@@ -1,4 +1,4 @@
-"""How much groups and weighted samples are worth, in independent samples.
+"""How much groups, weights and repeated tests are worth, in independent samples.
 
 ======  ========================================================================
 symbol  meaning
@@ -86,8 +86,8 @@ class Spread(NamedTuple):
         Returns
         -------
         Spread
-            Zeros where samples are units, and where the part has no sample with a
-            weight.
+            Zeros where each test sample is a unit and is tested once, and where the
+            part has no sample with a weight.
         """
         rows = np.concatenate(
             [split.test[own] for split, own in zip(splits, part, strict=True)]
@@ -95,7 +95,7 @@ class Spread(NamedTuple):
         samples = table.groups is None and table.weights is None
         if table.weights is not None:
             rows = rows[table.weights[rows] > 0]
-        if samples or not rows.size:
+        if not rows.size or (samples and len(np.unique(rows)) == len(rows)):
             return cls(0, 0.0)
         parts = [
             Split(split.test[own], split.n_rows)

@@ -91,7 +91,7 @@ def _confusion(s: CurvesSummary, about: str) -> Block:
         rows.append((name, *cells))
     heads: list[str | Column] = ["True class!"]
     heads += [Column(f"predicted {name}", number=True) for name in s["classes"]]
-    caption = "Confusion matrix: test samples by true and by predicted class, and the "
+    caption = "Confusion matrix: predictions by true and by predicted class, and the "
     return table(f"{caption}share of the true class{about}", heads, rows)
 
 
@@ -143,7 +143,7 @@ def _reliability(s: CurvesSummary) -> Figure:
         f"Calibration. {'; '.join(said)}.", (("predictions", shares),)
     )
     units = (
-        "groups, or samples with weights,"
+        "groups, or samples that have weights or several predictions,"
         if any(b["n_units"] for b in s["bins"])
         else "samples"
     )
