@@ -40,7 +40,11 @@ from veridical.auditing import audit
 from veridical.auditing.checks_samples import blocked_splits
 from veridical.auditing.decomposing import RUNS, part_between
 from veridical.leakbench import CONTROLS, MECHANISMS, draw_table, real_sources
-from veridical.leakbench.honest_tables import ESTIMATORS, nearest, simulated_sources
+from veridical.leakbench.honest_tables import (
+    HONEST_CLASSIFIERS,
+    nearest,
+    simulated_sources,
+)
 from veridical.leakbench.planting import N_FOLDS, Scenario
 
 TARGET = Path(__file__).parent / "parts.csv"
@@ -208,7 +212,7 @@ def measure(table: int) -> Iterator[list[Any]]:
         for part, *counts in count_of_permutations(source, number):
             yield [part, source, table, "", *empty, *counts]
     for i, simulated in enumerate(simulated_sources()):
-        turn = number // 12 % len(ESTIMATORS)
+        turn = number // 12 % len(HONEST_CLASSIFIERS)
         work = CONTROLS["plain"].draw(simulated, number)
         parts = audit_work(work, 10 * table + i).decomposition
         truth = true_accuracy(simulated, turn) - 0.5
@@ -228,7 +232,7 @@ def true_accuracy(source: str, turn: int, n_tables: int = 100) -> float:
         train = draw_table(source, 2 * FIRST + 2 * i)
         test = draw_table(source, 2 * FIRST + 2 * i + 1)
         rows = np.arange(train.n - train.n // N_FOLDS)
-        model = clone(ESTIMATORS[turn]()).fit(train.X[rows], train.y[rows])
+        model = clone(HONEST_CLASSIFIERS[turn]()).fit(train.X[rows], train.y[rows])
         right.append(np.mean(model.predict(test.X) == test.y))
     return float(np.mean(right))
 

@@ -26,7 +26,7 @@ from veridical._core.seeds import mixed_generator
 from veridical.auditing import audit
 from veridical.datasets import load
 from veridical.leakbench import MECHANISMS
-from veridical.leakbench.honest_tables import ESTIMATORS, HonestTable
+from veridical.leakbench.honest_tables import HONEST_CLASSIFIERS, HonestTable
 
 TARGET = Path(__file__).parent / "permuted.csv"
 HEADER = [
@@ -72,7 +72,7 @@ def draw(array: str, permutation: int, seed: int = 0) -> HonestTable:
     features = np.flatnonzero(np.ptp(X[rows], axis=0) > 0)
     features = np.sort(rng.permutation(features)[:N_FEATURES])
     y = rng.permutation((codes[rows] == two[1]).astype(np.intp))
-    estimator = ESTIMATORS[permutation % len(ESTIMATORS)]()
+    estimator = HONEST_CLASSIFIERS[permutation % len(HONEST_CLASSIFIERS)]()
     return HonestTable(X[np.ix_(rows, features)], y, estimator, array, permutation)
 
 

@@ -35,7 +35,7 @@ SEED = 3
 WHOLE, PERMUTATIONS = 2, 100
 #: Mistakes that are steps of the work, and are repeated with it. Those that try many
 #: settings or seeds would take long, and are left out for Leakly; so is the correction
-#: of batches that go with the class, which cannot be drawn for other labels.
+#: of batches associated with the class, which cannot be drawn for other labels.
 STEPS = frozenset(
     (
         *("augmentation", "class-mean-imputation", "class-normalisation", "cleaning"),

@@ -9,8 +9,9 @@ and ``batches.md``:
 - how often VD013 says the right thing. "Nothing" is right for features that were never
   corrected, with and without differences between batches.
 
-Samples come from batches of random sizes that go with the class more or less. Features
-are normal, with correlation where it is given; batches shift them by normal amounts.
+Samples come from batches of random sizes, more or less associated with the class.
+Features are normal, with correlation where it is given; batches shift them by normal
+amounts.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ KINDS = pytest.mark.parametrize("kind", ["numbers", "survival"])
 
 
 def _outcome(kind, signal, rng):
-    """Draw numbers, or censored times, that go with a signal."""
+    """Draw numbers, or censored times, that depend on a signal."""
     if kind == "numbers":
         return signal + 0.8 * rng.normal(size=signal.size)
     return survival(rng, 2 * signal, share=0.8)
@@ -246,7 +246,7 @@ def test_honest_work_is_not_flagged_whatever_the_target(kind):
 
 @KINDS
 def test_batches_corrected_with_the_outcome_are_found(kind):
-    """The batch goes with the outcome, and ComBat saw both on all samples."""
+    """The batch is associated with the outcome, and ComBat saw both on all samples."""
     rng = np.random.default_rng(3)
     signal = rng.normal(size=120)
     site = (signal + rng.normal(size=120) > 0).astype(int)

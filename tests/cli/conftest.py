@@ -20,7 +20,7 @@ def run():
 
 
 def make_table(n=60, p=6, seed=0):
-    """A table in which the first column tells the class fairly well."""
+    """A table in which the first column predicts the class fairly well."""
     rng = np.random.default_rng(seed)
     values = rng.normal(size=(n, p)).round(3)
     frame = pd.DataFrame(values, columns=[f"x{j}" for j in range(p)])

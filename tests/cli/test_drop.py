@@ -20,7 +20,7 @@ READING = {
 
 @pytest.fixture
 def with_ids(table):
-    """The table with an identifier, a column that gives the class away, and a comma."""
+    """The table with an identifier, a column that reveals the class, and a comma."""
     frame = pd.read_csv(table)
     frame.insert(0, "id", [f"sample {i}" for i in range(len(frame))])
     frame["a, b"] = (frame["kind"] == "yes").astype(float)

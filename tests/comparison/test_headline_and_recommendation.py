@@ -23,7 +23,7 @@ from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.comparison.verdicts import PairTester, SignificanceTest, pair_verdicts
 from veridical.evaluation.estimating import describe_score
 from veridical.evaluation.situations import Situation
-from veridical.evaluation.structured import SCORES as MEASURED
+from veridical.evaluation.structured import MEASURED_SCORES as MEASURED
 from veridical.evaluation.structured import Structure
 
 RESAMPLINGS = ((1, 2), (1, 5), (1, 10), (5, 2), (10, 10))

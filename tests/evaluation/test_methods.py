@@ -178,9 +178,9 @@ def test_a_list_of_splits_may_hold_masks():
         (lambda: Holdout().split(Y, -1), "random_state=-1"),
         (lambda: read_cv(CrossValidation), "is the class CrossValidation"),
         (lambda: read_cv("cv1O"), "There is no method 'cv1O'"),
-        (lambda: read_cv(True), "cv=True is no way to split"),
-        (lambda: read_cv(2.5), "cv=2.5 is no way to split"),
-        (lambda: read_cv(None), "cv=None is no way to split"),
+        (lambda: read_cv(True), "cv=True is not a way to split"),
+        (lambda: read_cv(2.5), "cv=2.5 is not a way to split"),
+        (lambda: read_cv(None), "cv=None is not a way to split"),
         (lambda: read_cv([([0], [99])]).split(Y), "names row 99"),
         (
             lambda: read_cv([([0.5, 1.5], [2])]).split(Y),

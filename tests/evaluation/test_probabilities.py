@@ -186,7 +186,9 @@ def test_harm_is_said():
     differences = (harm, same, better)
     believed = correcting._believe(tables, differences)
     assert believed == "sparse"
-    verdict = correcting._verdict(tables, differences, Dependence(9.0, 20), believed)
+    verdict = correcting._write_verdict(
+        tables, differences, Dependence(9.0, 20), believed
+    )
     assert "The published correction does harm here" in verdict
     assert "worse by 0.350 nats (standard error 0.010)" in verdict
     assert "depend on each other" not in verdict

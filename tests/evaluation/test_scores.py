@@ -20,8 +20,8 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical._core.scoring import (
     SCORES,
-    Answers,
     Outputs,
+    StoredClasses,
     areas_under_roc,
     read_scoring,
 )
@@ -86,7 +86,7 @@ def predictions(draw):
 def test_every_score_equals_that_of_scikit_learn(drawn):
     y, outputs = drawn
     classes = np.array(list("abcd"))[: outputs.proba.shape[1]]
-    model = Answers(outputs, classes)
+    model = StoredClasses(outputs, classes)
     for name in BINARY if len(classes) == 2 else MULTI:
         (score,) = read_scoring(name, Classes.from_labels(classes))
         if score.name == "average_precision" and len(classes) > 2:

@@ -8,7 +8,7 @@ import veridical
 from veridical._core.reading import read_table
 from veridical.evaluation.situations import Situation
 from veridical.evaluation.structured import (
-    SCORES,
+    MEASURED_SCORES,
     Structure,
     find_rows,
     rate_of,
@@ -29,7 +29,7 @@ def _patients(rng, n_groups=24, size=6, signal=0.0):
 def test_at_least_forty_designs_were_measured():
     rows = structured_table()
     assert len(rows) >= 40
-    assert {row.situation.score for row in rows} == set(SCORES)
+    assert {row.situation.score for row in rows} == set(MEASURED_SCORES)
     grouped = [row for row in rows if row.situation.group_size > 1]
     assert len(grouped) >= 20
     assert {row.situation.minority for row in rows} >= {0.1, 0.5}

@@ -287,7 +287,7 @@ def test_an_altered_row_is_not_exported(filled, tmp_path):
 
 def test_an_export_sees_one_state_of_the_store(filled, tmp_path, monkeypatch):
     """Rows written between its two passes neither appear nor disturb."""
-    columns_of, done = exports._columns, []
+    columns_of, done = exports._typed_columns, []
 
     def meanwhile(records):
         columns = columns_of(records)
@@ -298,6 +298,6 @@ def test_an_export_sees_one_state_of_the_store(filled, tmp_path, monkeypatch):
 
     with Store(filled) as store:
         before = sum(store.statuses().values())
-        monkeypatch.setattr(exports, "_columns", meanwhile)
+        monkeypatch.setattr(exports, "_typed_columns", meanwhile)
         assert export(store, tmp_path / "out.csv") == before
         assert sum(store.statuses().values()) > before

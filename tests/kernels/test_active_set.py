@@ -6,7 +6,7 @@ from tests.oracles.active_set import dual_objective, try_all_active_sets
 
 from veridical.kernels.active_set import bound_signed
 from veridical.kernels.inverse import (
-    begin_and_follow,
+    invert_and_find_optimum,
     solve_active_set,
     state_equations,
 )
@@ -83,7 +83,7 @@ def test_the_inverse_is_that_of_the_free_samples():
     X, sign = rng.normal(size=(40, 30)), np.where(np.arange(40) % 2, 1.0, -1.0)
     lower, upper = bound_signed(sign, np.full(40, 0.05))
     equations = state_equations(X @ X.T, sign, lower, upper, np.zeros(40), 40)
-    optimal, n_solved = begin_and_follow(equations, 200)
+    optimal, n_solved = invert_and_find_optimum(equations, 200)
     m = equations.n_free[0]
     own = equations.order[:m]
     system = np.ones((m + 1, m + 1))

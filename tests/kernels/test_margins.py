@@ -5,7 +5,7 @@ import pytest
 from tests.oracles.interior import follow as follow_matrices
 
 from veridical.kernels.duality import GOOD_GAP
-from veridical.kernels.interior import follow
+from veridical.kernels.interior import follow_path
 from veridical.kernels.margins import (
     solve_hinge_margins,
     solve_logistic,
@@ -38,7 +38,7 @@ def test_the_path_is_that_of_whole_matrices(n, p, q, slacks, tolerance):
     x, s = np.zeros(p + q + 2), np.ones(len(A))
     z = rng.uniform(0.5, 2.0, len(A)) / n
 
-    ours = follow(
+    ours = follow_path(
         state_program([E, F], curve, cost, limit), x, s, z, tolerance, tolerance
     )
 

@@ -6,20 +6,20 @@ import time
 
 import pytest
 
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 7])
 @pytest.mark.parametrize("n_jobs", [0, 1, 2, 50])
 def test_every_job_runs_once(n_threads, n_jobs):
     done = []
-    run(done.append, [(job,) for job in range(n_jobs)], n_threads)
+    run_jobs(done.append, [(job,) for job in range(n_jobs)], n_threads)
     assert sorted(done) == list(range(n_jobs))
 
 
 def test_several_threads_take_part():
     meeting = threading.Barrier(3, timeout=20)
-    run(meeting.wait, [()] * 3, 3)  # broken, and an error, unless all three come
+    run_jobs(meeting.wait, [()] * 3, 3)  # broken, and an error, unless all three come
     assert not meeting.broken
 
 
@@ -34,7 +34,7 @@ def test_an_error_is_raised_and_ends_the_work(n_threads):
         time.sleep(0.001)
 
     with pytest.raises(ZeroDivisionError, match="five"):
-        run(job, [(k,) for k in range(1000)], n_threads)
+        run_jobs(job, [(k,) for k in range(1000)], n_threads)
     assert len(seen) < 1000
 
 
@@ -42,15 +42,15 @@ def test_work_within_work_does_not_lock_up():
     done = []
 
     def outer(k):
-        run(done.append, [(10 * k + m,) for m in range(10)], 4)
+        run_jobs(done.append, [(10 * k + m,) for m in range(10)], 4)
 
-    run(outer, [(k,) for k in range(100)], 64)
+    run_jobs(outer, [(k,) for k in range(100)], 64)
     assert sorted(done) == list(range(1000))
 
 
 def _total(queue):
     done = []
-    run(done.append, [(k,) for k in range(10)], 3)
+    run_jobs(done.append, [(k,) for k in range(10)], 3)
     queue.put(sum(done))
 
 
@@ -59,7 +59,7 @@ def _total(queue):
 )
 @pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 def test_a_forked_child_has_threads_of_its_own():
-    run(len, [("ab",)] * 4, 2)  # the parent's threads exist
+    run_jobs(len, [("ab",)] * 4, 2)  # the parent's threads exist
     context = multiprocessing.get_context("fork")
     queue = context.Queue()
     child = context.Process(target=_total, args=(queue,))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from veridical.kernels.cuda.neighbours import DEPTH, TILE, Candidates, Near
+from veridical.kernels.cuda.neighbours import DEPTH, TILE, Near, NeighbourLists
 from veridical.kernels.distance import value_difference
 
 TIE = 1e-11
@@ -84,7 +84,7 @@ class NumpyNeighbours:
                     continue
                 index[i, c, : inside.size] = begin + inside
                 distance[i, c, : inside.size] = own[inside]
-        return Candidates(index, distance, n, cutoff)
+        return NeighbourLists(index, distance, n, cutoff)
 
     def decide(self, samples, one, asked, listed, k, shares, error, relative, wider):
         m, n_classes, _ = listed.index.shape

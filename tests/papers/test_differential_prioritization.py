@@ -264,7 +264,7 @@ def test_a_run_has_findings_and_a_page(simulated, tmp_path):
     found = STUDY.findings(frame)
     rows = {check.statement: check for check in found.checks}
     correlated = rows[
-        "A predictor set is more correlated at the largest alpha than at the least"
+        "A predictor set is more correlated at the largest than at the least alpha"
     ]
     assert correlated.outcome == "reproduced"
     assert rows["The best alpha falls with the number of classes"].outcome in (

@@ -13,7 +13,7 @@ from veridical.comparison import (
     welch_bias,
 )
 from veridical.papers.in_vs_out.figures import (
-    TITLES,
+    SELECTOR_TITLES,
     GridResults,
     find_biases,
     give_verdicts,
@@ -124,7 +124,7 @@ def grid(n_sets=3, n_folds=4):
     """Cells whose accuracies tell where they belong."""
     rows = []
     for source, n in (("linear", 125), ("linear", 250), ("monks-2", 40)):
-        for s, selector in enumerate(TITLES):
+        for s, selector in enumerate(SELECTOR_TITLES):
             for size in (3, 5):
                 for c, classifier in enumerate(("svm", "nb")):
                     for number in range(n_sets):
@@ -157,7 +157,7 @@ def test_every_accuracy_finds_its_place_whatever_the_order_of_rows():
         ("monks-2", 40),
     ]
     for block in figures.blocks:
-        assert block.selectors == tuple(TITLES)
+        assert block.selectors == tuple(SELECTOR_TITLES)
         assert (block.sizes, block.classifiers) == ((3, 5), ("svm", "nb"))
         s, f, c, b = np.indices(block.truth.shape)
         size = np.array([3, 5])[f]

@@ -110,7 +110,7 @@ def test_features_that_the_list_lacks_appear():
     assert [f.name for f in record.consensus] == report.to_json(record)["consensus"]
     text = Page(report.page(record)).text
     assert "Consensus list, selected in at least half of the folds" in text
-    assert "Stability of the selection over the folds 0.62: 1 is always" in text
+    assert "The stability of the selection over the folds is 0.62: 1 means" in text
 
 
 def test_select_counts_what_folds_selected():

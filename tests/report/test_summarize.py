@@ -190,7 +190,7 @@ def test_a_draw_is_left_open():
     said = words(records.undecided())
 
     assert said["belief"] == "open"
-    assert said["headline"].startswith("These data do not tell which")
+    assert said["headline"].startswith("These data do not show which")
 
 
 def test_keeping_everything_compares_nothing():

@@ -129,7 +129,7 @@ def _compile_apart(kernel: Any, make_inner: Callable[[], Any]) -> Any:
 
     It is compiled for types only, never for the value of an argument: while numba
     infers types, a variable that begins with 0 is a literal 0 at first, and a kernel
-    that is called with it would be compiled for that, in vain.
+    that is called with it would be compiled for that, without use.
     """
     inner = lru_cache(maxsize=1)(make_inner)
 

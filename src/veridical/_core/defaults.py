@@ -1,4 +1,4 @@
-"""Defaults that several rooms share; importing them costs nothing."""
+"""Defaults that several packages share; importing them costs nothing."""
 
 #: Number of features to select: of every selector, verb and command.
 N_FEATURES_TO_SELECT = 10

@@ -74,7 +74,7 @@ def read_groups(groups: Any, n_samples: int, name: str = "groups") -> Groups | N
     ([0, 1, 0], ['b', 'a'])
     """
     columns = _columns_of(groups, n_samples, name)
-    coded = [_number(column, name) for column in columns]
+    coded = [_number_groups(column, name) for column in columns]
     codes, names = coded[0]
     if len(names) == 1:
         cure = (
@@ -118,7 +118,7 @@ def read_strata(strata: Any, n_samples: int) -> tuple[IntArray, NDArray[Any]]:
             f"strata has {len(columns)} columns; give one label for each sample, such "
             "as site and sex in one text."
         )
-    return _number(columns[0], "strata")
+    return _number_groups(columns[0], "strata")
 
 
 def _columns_of(groups: Any, n_samples: int, name: str) -> list[Any]:
@@ -143,7 +143,7 @@ def _columns_of(groups: Any, n_samples: int, name: str) -> list[Any]:
     return columns
 
 
-def _number(labels: Any, name: str) -> tuple[IntArray, NDArray[Any]]:
+def _number_groups(labels: Any, name: str) -> tuple[IntArray, NDArray[Any]]:
     missing = np.flatnonzero(pd.isna(labels))
     if missing.size:
         raise InputError(

@@ -234,8 +234,9 @@ class LazyMatrix:
         if not self.fits:
             assert self.memory_limit is not None
             raise InputError(
-                f"{self.title} would take {_size(self.nbytes)} in memory, and at most "
-                f"half of memory_limit ({_size(self.memory_limit)}) may hold it; "
+                f"{self.title} would take {_write_size(self.nbytes)} in memory, but "
+                f"at most half of memory_limit ({_write_size(self.memory_limit)}) may "
+                "hold it; "
                 + for_users(
                     "raise memory_limit, or use select, discover or rank_many with a "
                     "selector that reads features by blocks (AnovaF, Correlation, "
@@ -373,7 +374,7 @@ class LazyMatrix:
         return InputError(f"Column {which} of {self.title} {said}")
 
 
-def _size(n_bytes: int) -> str:
+def _write_size(n_bytes: int) -> str:
     for unit, power in (("GB", 9), ("MB", 6), ("kB", 3)):
         if n_bytes >= 10**power:
             return f"{n_bytes / 10**power:.3g} {unit}"
@@ -423,7 +424,7 @@ def make_store(shape: tuple[int, int], dtype: Any, on_disk: bool) -> NDArray[Any
     except OSError as error:
         file.close()
         raise InputError(
-            f"The search needs {_size(size)} in the temporary folder "
+            f"The search needs {_write_size(size)} in the temporary folder "
             f"{tempfile.gettempdir()} ({error.strerror}); make room, or set TMPDIR to "
             "a folder that has it."
         ) from error

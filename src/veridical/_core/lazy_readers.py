@@ -166,7 +166,7 @@ class ArrayReader:
             and np.array_equal(columns, np.arange(self.shape[1]))
         ):
             return self.array
-        runs = _runs(np.unique(columns))
+        runs = _cut_into_ranges(np.unique(columns))
         # Rows of the result are columns of the matrix: kernels work on features.
         out = np.empty((columns.size, self.shape[0]), dtype=self.dtype)
         done = 0
@@ -182,7 +182,7 @@ class ArrayReader:
         return out[np.searchsorted(np.unique(columns), columns)].T
 
 
-def _runs(columns: IntArray) -> list[tuple[int, int]]:
+def _cut_into_ranges(columns: IntArray) -> list[tuple[int, int]]:
     """Cut ascending columns into ranges without gaps."""
     if not columns.size:
         return []
@@ -390,7 +390,7 @@ class SparseReader:
 
     def _from_columns(self, columns: IntArray) -> Any:
         parts = []
-        for lo, hi in _runs(np.unique(columns)):
+        for lo, hi in _cut_into_ranges(np.unique(columns)):
             start, stop = int(self.indptr[lo]), int(self.indptr[hi])
             data = np.asarray(self.data[start:stop]).astype(self.dtype, copy=False)
             rows = np.asarray(self.indices[start:stop]).astype(np.int32, copy=False)

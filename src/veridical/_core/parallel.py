@@ -116,7 +116,7 @@ def expected(run: Runner, n_jobs: int) -> Iterator[None]:
 def one_thread() -> Any:
     """Limit BLAS to one thread.
 
-    With other numbers of threads it sums in another order.
+    With several threads, BLAS would sum in another order and round differently.
     """
     return _threads().limit(limits=1)
 

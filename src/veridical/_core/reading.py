@@ -394,7 +394,7 @@ def is_survival(y: Any) -> bool:
 
 def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
     """Check events and times; their order and their names do not matter."""
-    columns = _columns_of(y, name)
+    columns = _survival_columns(y, name)
     (first, a), (second, b) = columns.items()
     is_event = [one.dtype.kind == "b" for one in (a, b)]
     if is_event[0] == is_event[1]:
@@ -509,7 +509,7 @@ def _is_event(values: NDArray[Any]) -> bool:
     return bool(pd.Series(values).isin([0, 1]).all())
 
 
-def _columns_of(y: Any, name: str) -> dict[Any, NDArray[Any]]:
+def _survival_columns(y: Any, name: str) -> dict[Any, NDArray[Any]]:
     """Return the two columns of a target of survival."""
     if is_frame(y):
         frame = nw.from_native(y, eager_only=True)

@@ -36,7 +36,7 @@ def repeatable(function: Callable[P, R]) -> Callable[P, R]:
             options["progress"] = progress
             record = function(*arguments, **options)
         given = signature.bind(*arguments, **options).arguments
-        written = {name: _write(name, value) for name, value in given.items()}
+        written = {name: _write_value(name, value) for name, value in given.items()}
         if "random_state" in record.settings:
             written["random_state"] = str(record.settings["random_state"])
         call = _call(function, signature, written)
@@ -64,7 +64,7 @@ def _call(
     return f"from veridical.{package} import {name}; {name}({joined})"
 
 
-def _write(name: str, value: Any) -> str:
+def _write_value(name: str, value: Any) -> str:
     """Write a value as code, or its name where that would be too long to read."""
     if name in ("X", "y"):
         return name

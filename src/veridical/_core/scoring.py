@@ -432,7 +432,7 @@ def area_under_roc(
     return _weighted_area(above, below, w[positive], w[~positive])
 
 
-#: Up to so many pairs, comparing all of them is faster than sorting.
+#: Up to this many pairs, comparing all of them is faster than sorting.
 _FEW_PAIRS = 1000
 
 
@@ -829,7 +829,7 @@ class Score(_NamedScore):
         for method in asked:
             if hasattr(estimator, method):
                 return method
-        raise InputError(_without(self, estimator, asked))
+        raise InputError(_without_arguments(self, estimator, asked))
 
     def is_defined(self, y: Any, n_classes: int, k: int) -> bool:
         """Return whether a test set holds the classes that the score requires."""
@@ -906,12 +906,12 @@ class Score(_NamedScore):
     ) -> Scored:
         assert self.scorer is not None
         X = np.zeros((len(y), 1))
-        model: Any = NumberAnswers(outputs)
+        model: Any = StoredNumbers(outputs)
         truth = y
         if isinstance(y, Observed):
             truth = y.test.labels
         elif len(classes):
-            model, truth = Answers(outputs, classes), classes[y]
+            model, truth = StoredClasses(outputs, classes), classes[y]
         found = score(self.scorer, model, X, truth, classes, weights)
         return found._replace(value=self.sign * found.value)
 
@@ -935,7 +935,7 @@ _WHY_UNDEFINED: dict[Any, str] = {
 }
 
 
-def _without(score: Score, estimator: Any, asked: Sequence[str]) -> str:
+def _without_arguments(score: Score, estimator: Any, asked: Sequence[str]) -> str:
     who = one_line(getattr(estimator, "estimator", estimator))
     if score.needs == "survival":
         return (
@@ -1447,7 +1447,7 @@ def info_by_name(name: str, score_range: tuple[float, float]) -> ScoreInfo:
 
 
 def _check_classes(score: Score, classes: NDArray[Any]) -> None:
-    """Raise if a score is not for so many classes."""
+    """Raise if a score is not for this many classes."""
     if score.two_classes and len(classes) > 2:
         instead = {
             "roc_auc": "roc_auc_ovr or roc_auc_ovo",
@@ -1587,7 +1587,7 @@ def _sentence(error: Exception) -> str:
 # -- a classifier with known answers, and one fitted on fewer classes ------------------
 
 
-class Answers(ClassifierMixin, BaseEstimator):
+class StoredClasses(ClassifierMixin, BaseEstimator):
     """A classifier that returns predictions made before, whatever X is.
 
     Scorers of scikit-learn are called with it, so that their values need no fit.
@@ -1627,7 +1627,7 @@ class Answers(ClassifierMixin, BaseEstimator):
         return np.asarray(self.outputs.decision)
 
 
-class NumberAnswers(RegressorMixin, BaseEstimator):
+class StoredNumbers(RegressorMixin, BaseEstimator):
     """A regressor that returns predictions made before, whatever X is.
 
     Parameters

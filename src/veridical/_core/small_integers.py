@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from veridical._core.compiling import njit
 
 #: Numbers below it are recorded as the bits of one word.
-_BITS = 64
+_WORD_BITS = 64
 
 
 @njit(cache=True, nogil=True)
@@ -53,11 +53,11 @@ def seen_by_column(
         for i in range(x.size):
             v = x[i]
             known = v == v
-            whole = np.int64(min(max(v, 0), _BITS - 1)) if known else 0
+            whole = np.int64(min(max(v, 0), _WORD_BITS - 1)) if known else 0
             n_fit += (whole == v) | (not known)
             bits |= np.uint64(known) << np.uint64(whole)
         if n_fit == x.size:
-            for b in range(_BITS):
+            for b in range(_WORD_BITS):
                 seen[k, b] = (bits >> np.uint64(b)) & np.uint64(1)
         else:
             seen_by_row(x.reshape(-1, 1), np.zeros(1, np.intp), seen[k:], fits[k:])

@@ -312,7 +312,7 @@ class Table:
         return self.replace(features=features, source=None, blocks=blocks)
 
     def take_columns(self, columns: IntArray) -> Table:
-        """Take some features, also of what the user had."""
+        """Take some features, here and in the table that the user passed."""
         part = self.permute(columns)
         return part.replace(source=self.frame(None, columns))
 
@@ -324,8 +324,8 @@ class Table:
             features=None if features is None else features.rows(rows),
             target=self.target.take(rows),
             source=None if self.source is None else take(self.source, places),
-            groups=_number(self.groups, rows),
-            subgroups=_number(self.subgroups, rows),
+            groups=_renumber(self.groups, rows),
+            subgroups=_renumber(self.subgroups, rows),
             group_names=_names_left(self.group_names, self.groups, rows),
             weights=None if self.weights is None else self.weights[rows],
             blocks=None if self.blocks is None else self.blocks.take(places),
@@ -375,7 +375,7 @@ class Table:
         )
 
 
-def _number(groups: IntArray | None, rows: Any) -> IntArray | None:
+def _renumber(groups: IntArray | None, rows: Any) -> IntArray | None:
     """Take the groups of some rows, numbered from 0 on in the same order."""
     if groups is None:
         return None

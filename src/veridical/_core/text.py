@@ -31,16 +31,16 @@ def listed(items: Iterable[Any]) -> str:
     return f"{shown} and {more} more"
 
 
-def listing(items: Iterable[str]) -> str:
-    """Write a list as a person would.
+def listing(items: Iterable[str], last: str = "and") -> str:
+    """Write a list as a person would; `last` stands before the last item.
 
-    >>> listing(["IN", "OUT"]), listing(["IN", "OUT", "TRUTH"])
-    ('IN and OUT', 'IN, OUT and TRUTH')
+    >>> listing(["IN", "OUT"]), listing(["IN", "OUT", "TRUTH"], "or")
+    ('IN and OUT', 'IN, OUT or TRUTH')
     """
     items = list(items)
     if len(items) < 2:
         return "".join(items)
-    return f"{', '.join(items[:-1])} and {items[-1]}"
+    return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
 def show(value: Any) -> str:

@@ -17,7 +17,7 @@ from veridical._core.text import listed
 
 # Bits of a weight, relative to the sum of all weights; one less than doubles have, so
 # that sums of weights are exact.
-_BITS = 52
+_WEIGHT_BITS = 52
 
 
 def read_weights(
@@ -134,9 +134,9 @@ def round_weights(weights: FloatArray) -> FloatArray:
     >>> round_weights(np.array([3.0, 0.0, 5.0]))
     array([3., 0., 5.])
     """
-    if weights.sum() < 2.0**_BITS and np.array_equal(weights, np.rint(weights)):
+    if weights.sum() < 2.0**_WEIGHT_BITS and np.array_equal(weights, np.rint(weights)):
         return weights
-    unit = 2.0 ** (np.ceil(np.log2(weights.sum())) - _BITS)
+    unit = 2.0 ** (np.ceil(np.log2(weights.sum())) - _WEIGHT_BITS)
     return np.where(weights > 0, np.maximum(np.rint(weights / unit), 1.0) * unit, 0.0)
 
 

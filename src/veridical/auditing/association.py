@@ -282,7 +282,7 @@ def _thirds_or_categories(feature: FloatArray, is_categorical: bool) -> IntArray
 
 
 class SelectionTrace(NamedTuple):
-    """How alike the effects of features are, all of which go with the labels.
+    """How alike the effects of features are that are all associated with the labels.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def find_selection_trace(data: Table, seed: int) -> SelectionTrace | None:
     together, which keeps their correlation, along the observed direction of each
     effect. The statistic is the mean excess over the smallest effect, of the 80 % of
     the features with the smallest effects, so that few useful features among noise do
-    not hide the others. Without an effect the norm varies less than the noise; hence
+    not hide the others. Without an effect the norm varies less than the noise; so
     every feature must have a p-value of 0.1 or less, which five features without effect
     seldom have.
 
@@ -378,7 +378,7 @@ def find_selection_trace(data: Table, seed: int) -> SelectionTrace | None:
 
 
 def _mean_excess(effects: FloatArray) -> float:
-    """Return the mean excess of the smaller effects over the smallest."""
+    """Return by how much the least 80 % of the effects exceed the least, on average."""
     kept = -(-len(effects) * 4 // 5)
     lowest = np.partition(effects, kept - 1)[:kept]
     return float(lowest.mean() - lowest.min())

@@ -51,7 +51,7 @@ Corrected = Literal["with the class", "without the class", "one of the two"]
 
 @dataclass(frozen=True)
 class BatchTrace:
-    """How well batches agree.
+    """How well the means of batches agree.
 
     Parameters
     ----------
@@ -119,8 +119,8 @@ def find_batch_trace(table: Table, batch: Any, seed: int) -> BatchTrace | None:
     for b in range(1 + DRAWS):
         free = codes if b == 0 else codes[rng.permutation(n)]
         inner = codes if b == 0 else _permute_within(codes, parts, rng)
-        plain[b] = _share(centred, free, n_batches, mean, totals[0])
-        within[b] = _share(by_class, inner, n_batches, outcome, totals[1])
+        plain[b] = _explained_share(centred, free, n_batches, mean, totals[0])
+        within[b] = _explained_share(by_class, inner, n_batches, outcome, totals[1])
     found = [
         (float(s[0] / s[1:].mean()), (1 + int((s[1:] <= s[0]).sum())) / (1 + DRAWS))
         for s in (plain, within)
@@ -200,7 +200,7 @@ def _squares(values: FloatArray) -> FloatArray:
     return np.asarray((values**2).sum(axis=0))
 
 
-def _share(
+def _explained_share(
     values: FloatArray,
     codes: IntArray,
     n_batches: int,

@@ -138,7 +138,7 @@ def fitted_on_tested_samples(e: AuditEvidence) -> Finding | Untested | None:
 
 # Largest share of the possible values that are as good as the given one, for it to
 # count as chosen on these samples.
-_RARE = 0.05
+_CHOSEN_SHARE = 0.05
 # The same for a threshold that is exactly a score of a test sample or between two.
 _RARE_WITH_TRACE = 0.2
 
@@ -178,7 +178,7 @@ def _threshold(
     share, rank = _compare_thresholds(scores, is_second, possible, last.threshold)
     seen = np.concatenate([places, possible])
     exact = np.abs(seen - last.threshold).min() <= 1e-12 * np.abs(seen).max()
-    if share > _RARE and not (exact and rank <= _RARE_WITH_TRACE):
+    if share > _CHOSEN_SHARE and not (exact and rank <= _RARE_WITH_TRACE):
         return None
     given, usual = (
         float(np.mean((scores >= t) == is_second)) for t in (last.threshold, 0.5)
@@ -249,7 +249,7 @@ def _iterations(e: AuditEvidence, whole: Any, n: int) -> Finding | None:
         return None
     given = float(right[n - 1])
     share = float(np.mean(right >= given - 1e-12))
-    if given < right.max() - 1e-12 or share > _RARE:
+    if given < right.max() - 1e-12 or share > _CHOSEN_SHARE:
         return None
     said = (
         f"With {n} iterations the accuracy is {percent(given)}, and no other number up "

@@ -88,7 +88,7 @@ def has_signal(e: AuditEvidence) -> bool:
 
 
 def is_telling(e: AuditEvidence) -> bool:
-    """Return whether agreement with a selector tells a selection by these labels.
+    """Return whether agreement with a selector shows that these labels were used.
 
     Of a few features in a table with few others, a selector often chooses those that
     are known to be weakly useful, and no test shows the signal.
@@ -112,9 +112,9 @@ def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
             f"{p} would be (p = {chosen.association_pvalue:.3f})."
         )
     said += [
-        f"{_agreement(e)}. Features that were selected by these labels look like this, "
-        "and so do features that were known to be useful; these samples cannot tell "
-        "which.",
+        f"{_write_agreement(e)}. Features that were selected by these labels look like "
+        "this, and so do features that were known to be useful; these samples cannot "
+        "show which it is.",
         _optimism(e),
     ]
     return finding(
@@ -131,7 +131,7 @@ def _undecided(e: AuditEvidence, details: dict[str, float]) -> Finding:
 def _describe_selection(e: AuditEvidence) -> str:
     chosen = e.preselection
     assert chosen is not None
-    said = f"{_agreement(e)}: the features were selected by these labels."
+    said = f"{_write_agreement(e)}: the features were selected by these labels."
     if chosen.given:
         return (
             f"{said} {name_of(chosen.selector)} repeats the selection inside the folds."
@@ -146,7 +146,7 @@ def _describe_selection(e: AuditEvidence) -> str:
     )
 
 
-def _agreement(e: AuditEvidence) -> str:
+def _write_agreement(e: AuditEvidence) -> str:
     """Write how the best selector agrees with the features, and by chance."""
     chosen = e.preselection
     assert chosen is not None
@@ -194,8 +194,8 @@ def _selection_trace(e: AuditEvidence) -> Finding | Untested | None:
         return untested(
             "VD001",
             "selected=",
-            f"whether the {found.n_features} features, which all go with the outcome, "
-            "were selected on these samples",
+            f"whether the {found.n_features} features, which are all associated with "
+            "the outcome, were selected on these samples",
         )
     between = "the classes"
     if e.procedure.table.kind != "classes":

@@ -284,7 +284,7 @@ def _are_blocks(splits: Any, units: Sequence[IntArray]) -> bool:
 
 # -- VD023 ---------------------------------------------------------------------------
 
-#: p-value up to which a batch goes with the class.
+#: p-value up to which a batch is associated with the class.
 BATCH_LEVEL = 0.01
 #: Number of permutations of the labels within batches.
 WITHIN = 40
@@ -302,8 +302,8 @@ def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
         return untested(
             "VD023",
             "batch= or covariates=",
-            f"whether a batch, site or covariate that goes with the {e.outcome} "
-            f"explains the {e.measure.label}",
+            f"whether a batch, site or covariate that is associated with the "
+            f"{e.outcome} explains the {e.measure.label}",
         )
     seed = seed_for(e.seed, Purpose.PERMUTATIONS, 2)
     pvalue = associate(strata, e.codes)
@@ -321,10 +321,10 @@ def explained_by_batch(e: AuditEvidence) -> Finding | Untested | None:
     p_within = (1 + as_good) / (1 + within.size)
     write = e.scoring.write
     said = (
-        f"The {what} goes with the {e.outcome} (p = {pvalue:.2g}). With labels "
-        f"permuted within {what} only, where nothing but the {what} is left to learn, "
-        f"the {e.scoring.label} is {write(float(within.mean()))} on average; with "
-        f"labels permuted freely it is {write(null.mean)}."
+        f"The {what} is associated with the {e.outcome} (p = {pvalue:.2g}). With "
+        f"labels permuted within {what} only, where nothing except the {what} is left "
+        f"to learn, the {e.scoring.label} is {write(float(within.mean()))} on average; "
+        f"with labels permuted freely it is {write(null.mean)}."
     )
     details = {"pvalue": pvalue, "part": part, "pvalue_within": p_within}
     if part < _LEARNED * error:

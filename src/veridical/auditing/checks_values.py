@@ -1,4 +1,4 @@
-"""Checks of features that tell the class: VD020, VD024–VD026, VD030."""
+"""Checks of features that reveal the class: VD020, VD024–VD026, VD030."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.records import Finding, Severity
 
 #: p-value, times the number of comparisons, up to which missing values or identifiers
-#: are said to go with the class.
+#: are said to be associated with the class.
 STRICT_LEVEL = 0.005
 # Largest number of features that are named in a sentence.
 _MOST_NAMED = 5
@@ -182,7 +182,7 @@ _LAGS = 3
 
 
 def identifier_tells_the_class(e: AuditEvidence) -> Finding | None:
-    """VD025: a number, date or position of the sample goes with the class."""
+    """VD025: a number, date or position of the sample reveals the class."""
     data = e.procedure.table
     if sparse.issparse(data.values) or data.n_samples < 10:
         return None
@@ -271,7 +271,7 @@ def imputed_by_the_class(e: AuditEvidence) -> Finding | None:
     said = (
         f"{name_features(data, found)} {verb} a repeated value that is the mean of "
         "all other values of its class: missing values were replaced by the mean of "
-        "their class, which tells the class of test samples."
+        "their class, which reveals the class of test samples."
     )
     return finding("VD026", "error", said, {"n_features": found.size}, features=found)
 

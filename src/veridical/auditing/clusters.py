@@ -48,7 +48,7 @@ SPACINGS, MOST_RELATIVES = 8, 6
 #: LeakBench without groups the larger of the two distances gave 3.2 or more in 2.
 LEAST_Z = 3.2
 #: z of the fall of a_j from which they count as grouped by distances and classes, and
-#: the z of the distances that must go with it.
+#: the z that the distances must have as well.
 LEAST_FALL, LEAST_Z_WITH_FALL = 3.0, 2.0
 #: Samples; with more of them distances are not computed.
 MOST_CLUSTERED = 3000
@@ -144,7 +144,7 @@ def _largest_spacing(near: FloatArray) -> IntArray:
 def _falls(
     same: np.ndarray[tuple[int, int], np.dtype[np.bool_]],
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the fall of a_j behind each number of relatives, and its z."""
+    """Return by how much a_j is smaller beyond each number of relatives, and its z."""
     share, n = same.mean(axis=0), len(same)
     fall, z = np.zeros(MOST_RELATIVES), np.zeros(MOST_RELATIVES)
     for m in range(1, MOST_RELATIVES + 1):

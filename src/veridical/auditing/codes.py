@@ -108,17 +108,17 @@ CODES: dict[str, Code] = {
         "(cv=TimeSeriesSplit()); otherwise keep consecutive samples in the same fold.",
     ),
     "VD023": Code(
-        "A batch or covariate goes with the class",
+        "A batch or covariate is associated with the class",
         "Report the score on labels permuted within batches beside the accuracy; "
         "correct for the batch inside the folds; measure both classes in every batch.",
     ),
     "VD024": Code(
-        "Missing values tell the class",
+        "Missing values reveal the class",
         "Find out why the values are missing. If they are missing because the class "
         "was known, drop the features.",
     ),
     "VD025": Code(
-        "A number, date or position of the sample tells the class",
+        "A number, date or position of the sample reveals the class",
         "Drop the feature: it says when or where a sample was taken, which is not so "
         "for new samples. If it stands for a site or batch, pass that as batch=.",
     ),

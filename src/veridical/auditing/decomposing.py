@@ -11,7 +11,7 @@ add up to the reported score; the signal is what remains.
 | removed    | samples that were left out         | they count as errors, no run     |
 | overlap    | test samples in training sets      | the same splits without them     |
 | luck       | the folds and seeds of this run    | mean over other ones             |
-| features   | features that tell the class       | without them, or repaired        |
+| features   | features that reveal the class     | without them, or repaired        |
 | duplicates | copies on both sides of a split    | copies kept together             |
 | groups     | near relatives on both sides       | groups kept whole                |
 | order      | neighbours in time on both sides   | folds of consecutive samples     |
@@ -98,11 +98,11 @@ def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
 
 def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part]:
     shown = [one for one in findings if one.severity != "note"]
-    p, now = e.procedure, _repeat(e, e.procedure)
+    p, now = e.procedure, _rerun(e, e.procedure)
     overlap = _overlap(e)
     choice, luck = _choice(e, shown, _luck(e, overlap.value, now))
     parts = [_selection(e, choice), choice, _removed(e), overlap, luck]
-    honest = _without_telling(e, shown)
+    honest = _without_revealing(e, shown)
     after = None if honest is None else _repeat_if_possible(e, honest)
     parts.append(part_between("features", now, after, e.alpha))
     if honest is not None and after is not None:
@@ -196,14 +196,14 @@ def _can_learn(split: Split, codes: IntArray) -> bool:
     return bool(np.unique(codes[split.train]).size == np.unique(codes).size)
 
 
-# -- features that tell the class ----------------------------------------------------
+# -- features that reveal the class --------------------------------------------------
 
 # Findings about features that are left out.
 _LEFT_OUT = ("VD012", "VD020", "VD024", "VD025")
 
 
-def _without_telling(e: AuditEvidence, shown: Sequence[Finding]) -> Audited | None:
-    """Return the procedure without features that tell the class; None if none does.
+def _without_revealing(e: AuditEvidence, shown: Sequence[Finding]) -> Audited | None:
+    """Return the procedure without features that reveal the class; None if none does.
 
     Values that were imputed or normalised with the class are imputed or normalised
     again, without it.
@@ -221,8 +221,8 @@ def _without_telling(e: AuditEvidence, shown: Sequence[Finding]) -> Audited | No
             values = normalise_together(values)
         imputed = [j for one in shown if one.code == "VD026" for j in one.features]
         table = replace_source(table, impute_together(table, values, imputed))
-    telling = {j for one in shown if one.code in _LEFT_OUT for j in one.features}
-    kept = np.setdiff1d(np.arange(table.n_features), sorted(telling))
+    revealing = {j for one in shown if one.code in _LEFT_OUT for j in one.features}
+    kept = np.setdiff1d(np.arange(table.n_features), sorted(revealing))
     if not kept.size:
         return None
     try:
@@ -237,7 +237,7 @@ _NEEDS_FEATURES = (InputError, IndexError, KeyError, TypeError, ValueError)
 
 def _repeat_if_possible(e: AuditEvidence, p: Audited) -> FloatArray | None:
     try:
-        return _repeat(e, p)
+        return _rerun(e, p)
     except _NEEDS_FEATURES:
         return None
 
@@ -245,7 +245,7 @@ def _repeat_if_possible(e: AuditEvidence, p: Audited) -> FloatArray | None:
 # -- runs with other folds -----------------------------------------------------------
 
 
-def _repeat(e: AuditEvidence, p: Audited) -> FloatArray:
+def _rerun(e: AuditEvidence, p: Audited) -> FloatArray:
     """Return the score under IN with other folds and seeds.
 
     Runs whose score is not defined are left out; with none left, nothing is luck.

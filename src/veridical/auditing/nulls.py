@@ -104,12 +104,14 @@ def null_accuracies(
     # Of several scores, only the leading one is needed.
     fast = replace(procedure, scores=procedure.scores[:1]).prepare_permutations()
     run = Workers(n_jobs, progress)
-    done = run([(_accuracies, (fast, permutations, protocols, part)) for part in parts])
+    done = run(
+        [(_score_permutations, (fast, permutations, protocols, part)) for part in parts]
+    )
     values = np.concatenate(done, axis=1)
     return dict(zip(protocols, values, strict=True))
 
 
-def _accuracies(
+def _score_permutations(
     procedure: Audited,
     permutations: LabelPermutations,
     protocols: Sequence[str],

@@ -60,13 +60,15 @@ def read_procedure(
         features, learner, agreement = fixed
     else:
         features = read_features(selected, data)
-        agreement = _agreement(data, features, selector, root)
+        agreement = _find_agreement(data, features, selector, root)
     order = feature_order(root, data.n_features)
     procedure = Procedure(learner, agreement.selector, (int(features.size),))
     return Audited(data, learner, procedure, data, features, order), agreement
 
 
-def _agreement(data: Table, features: IntArray, selector: Any, root: int) -> Agreement:
+def _find_agreement(
+    data: Table, features: IntArray, selector: Any, root: int
+) -> Agreement:
     seed = seed_for(root, Purpose.ASSOCIATION, 1)
     if selector is None:
         return find_agreement(data, features, seed)
@@ -130,7 +132,7 @@ def find_fixed_features(
     features = np.unique(np.array(found, dtype=np.intp))
     if features[0] < 0 or not features.size == len(found) < data.n_features:
         return None
-    agreement = _agreement(data, features, None, root)
+    agreement = _find_agreement(data, features, None, root)
     if min(agreement.pvalue, chosen_by_labels(data, features, seed)) > LEVEL:
         return None
     rest = estimator.steps[1:]

@@ -46,7 +46,7 @@ from veridical.kernels.statistics import between_classes
 from veridical.selection import AnovaF, Correlation
 
 #: Transformers that map each feature by an affine function.
-SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
+AFFINE_SCALERS = (StandardScaler, MinMaxScaler, MaxAbsScaler, RobustScaler)
 
 
 class Run(NamedTuple):
@@ -275,7 +275,9 @@ def _select_before_scaling(p: Audited) -> Audited | None:
     if p.table.kind != "classes":
         return None
     steps = whole.steps[:-1]
-    place = next((i for i, (_, s) in enumerate(steps) if type(s) not in SCALERS), None)
+    place = next(
+        (i for i, (_, s) in enumerate(steps) if type(s) not in AFFINE_SCALERS), None
+    )
     n_features = None if place is None else _count_kept(steps[place][1], p.table)
     if place is None or n_features is None:
         return None

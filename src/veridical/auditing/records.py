@@ -125,7 +125,7 @@ PARTS = {
     "removed": "samples removed",
     "overlap": "tested on training samples",
     "luck": "luck of folds and seeds",
-    "features": "features that tell the class",
+    "features": "features that reveal the class",
     "duplicates": "copies of samples",
     "groups": "near relatives",
     "order": "order in time",

@@ -161,7 +161,7 @@ def audit(
 
     The exit status is 1 where a finding is an error or a warning.
     """
-    common = options.begin(
+    common = options.check_shared(
         "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip

@@ -179,7 +179,7 @@ def choose(
     score that is reported is corrected for that. After Ctrl-C the candidates
     that are done are reported, and the report says that it is partial.
     """
-    common = options.begin(
+    common = options.check_shared(
         "choose", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip

@@ -143,7 +143,7 @@ def compare(
     p-values adjusted for the number of pairs, and by their mean ranks.
     """
     chosen = _names(selectors)
-    common = options.begin(
+    common = options.check_shared(
         "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip

@@ -148,7 +148,7 @@ def discover(
     so given all other features. Stable: the procedure selects the feature again
     and again. Exit status 0, also where nothing may be claimed.
     """
-    common = options.begin(
+    common = options.check_shared(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
         memory_limit=memory_limit, layer=layer,

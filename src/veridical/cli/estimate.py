@@ -137,7 +137,7 @@ def estimate(
     """
     from veridical._core.errors import InputError
 
-    common = options.begin(
+    common = options.check_shared(
         "estimate", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
     )  # fmt: skip

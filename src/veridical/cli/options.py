@@ -310,7 +310,7 @@ def count_wanted(features: int | float | None, n_features: int) -> int:
 # -- checks before data are read -----------------------------------------------------
 
 
-def begin(
+def check_shared(
     verb: str,
     data: Path | None,
     target: str | None,

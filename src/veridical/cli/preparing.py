@@ -108,7 +108,7 @@ class OneHotSelector(SelectorMixin, BaseEstimator):
         encoder = _one_hot().fit(X)
         columns = encoder.transform(X)
         origin = _origin(encoder, X)
-        # Of so many columns, at least the wanted number are of different features.
+        # Of this many columns, at least the wanted number are of different features.
         n_columns = wanted + len(origin) - n_features
         self.selector_ = clone(self.selector)
         self.selector_.set_params(n_features_to_select=n_columns).fit(columns, y)
@@ -270,12 +270,12 @@ def make_preparation(
     if encode == "ordinal":
         codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
         steps.append(_on_columns([("categories", codes, categories)]))
-    named = tuple(_named(one, is_frame) for one in steps)
+    named = tuple(_return_frames(one, is_frame) for one in steps)
     said = f"{listing(words)}; learned {learned}" if words else ""
     return Preparation(named, encode == "onehot", said)
 
 
-def _named(transformer: Any, is_frame: bool) -> Any:
+def _return_frames(transformer: Any, is_frame: bool) -> Any:
     """Let a transformer return data frames where it gets them."""
     return transformer.set_output(transform="pandas") if is_frame else transformer
 

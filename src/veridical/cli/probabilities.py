@@ -63,7 +63,7 @@ def probabilities(
     features without effect. Tables show the scores of all three, the predicted
     probabilities, and how often the class was observed.
     """
-    common = options.begin(
+    common = options.check_shared(
         "probabilities", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups,
     )  # fmt: skip

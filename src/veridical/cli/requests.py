@@ -358,7 +358,7 @@ def read_data(
             X, groups, weights, name, y, whole, (target, time, event)
         )
         structure |= found_in
-    X, dropped = _without(X, list(drop), target, used)
+    X, dropped = _drop_columns(X, list(drop), target, used)
     found = identifiers_of(whole, y)
     for warning in caught:
         # A dropped column needs no warning, and identifiers have one with the cure.
@@ -553,7 +553,7 @@ def _read(
     return *load(text), f"{text} source"
 
 
-def _without(
+def _drop_columns(
     X: Any, drop: list[str], target: str | None, used: Sequence[str] = ()
 ) -> tuple[Any, list[str]]:
     """Leave columns out; a name may itself contain commas.

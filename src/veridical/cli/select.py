@@ -107,7 +107,7 @@ def select(
     cross-validation features are selected, and alpha is chosen, on the training
     samples only. It is shown by class, and for every number of features.
     """
-    common = options.begin(
+    common = options.check_shared(
         "select", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
         memory_limit=memory_limit, layer=layer,

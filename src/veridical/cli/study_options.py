@@ -199,7 +199,7 @@ def limits(cell: str, memory: str | None, total: str | None) -> tuple[Limits, An
 
 
 def seconds_until(end: float | None) -> float | None:
-    """Return the remaining read_seconds; None without a time limit."""
+    """Return the remaining seconds; None without a time limit."""
     return None if end is None else max(0.0, end - time.monotonic())
 
 

@@ -94,7 +94,7 @@ def delong(
     (0.375, 0.1)
     """
     check_alpha(alpha)
-    is_positive, first, second = _read(y, scores_a, scores_b, positive)
+    is_positive, first, second = _read_outputs(y, scores_a, scores_b, positive)
     n_positive = int(is_positive.sum())
     n_negative = is_positive.size - n_positive
     sides = (_placements(scores, is_positive) for scores in (first, second))
@@ -123,7 +123,7 @@ def delong(
     return replace(found, interval=within)
 
 
-def _read(
+def _read_outputs(
     y: ArrayLike, scores_a: ArrayLike, scores_b: ArrayLike, positive: Any
 ) -> tuple[NDArray[np.bool_], FloatArray, FloatArray]:
     labels = np.asarray(y)

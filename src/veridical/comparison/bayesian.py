@@ -93,14 +93,14 @@ def bayesian_correlated_t(
     )
     found = t_test("Bayesian correlated t", d, factor, df, alpha, assumptions)
     mean, error = found.mean_difference, math.sqrt(factor * variance(d))
-    better_a = _above(mean, error, df, rope)
-    better_b = _above(-mean, error, df, rope)
+    better_a = _probability_above(mean, error, df, rope)
+    better_b = _probability_above(-mean, error, df, rope)
     rest = max(1 - better_a - better_b, 0.0)
     probabilities = {"a": better_a, "rope": rest, "b": better_b}
     return replace(found, rope=float(rope), probabilities=probabilities)
 
 
-def _above(mean: float, error: float, df: float, rope: float) -> float:
+def _probability_above(mean: float, error: float, df: float, rope: float) -> float:
     """Compute the posterior probability of a difference above the rope."""
     if error == 0:
         return math.nan

@@ -426,7 +426,7 @@ def _conclude(
         bias_imbalance=say.bias_imbalance(leading),
         recommendation="",
         friedman={
-            m: _rank(tester, m, own.mean(axis=1), only)
+            m: _test_ranks(tester, m, own.mean(axis=1), only)
             for m, own in leading.items()
             if len(selectors) > 2
         },
@@ -465,7 +465,7 @@ def _kind(splits: Splits, scores: Mapping[str, FloatArray], scoring: ScoreInfo) 
     return "corrected-t"
 
 
-def _rank(
+def _test_ranks(
     tester: PairTester, method: str, values: FloatArray, estimator: str
 ) -> Friedman:
     """Apply Friedman's test to the splits, and look up its measured size."""

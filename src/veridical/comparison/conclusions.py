@@ -229,7 +229,7 @@ def shares_right(record: Comparison) -> dict[str, Interval]:
 
 
 def repeats_are_data_sets(record: Comparison, method: str) -> bool:
-    """Return whether every repeat is a data set of its own, hence independent."""
+    """Return whether every repeat is a data set of its own, and so independent."""
     if method == "truth":
         return True
     return record.independent_repeats and record.score[method].shape[2] > 1
@@ -812,7 +812,7 @@ def find_doubt(
         )
     if size is None or size.claim_level is None:
         return ""
-    found = _evidence(verdict.test, adjusted)
+    found = _error_probability(verdict.test, adjusted)
     if found <= size.claim_level:
         return ""
     if size.claim_level:
@@ -822,7 +822,7 @@ def find_doubt(
     )
 
 
-def _evidence(test: TestResult, adjusted: float | None) -> float:
+def _error_probability(test: TestResult, adjusted: float | None) -> float:
     """Return the p-value; of a Bayesian test, the probability of being wrong."""
     if test.probabilities is not None:
         return 1 - max(test.probabilities["a"], test.probabilities["b"])
@@ -997,7 +997,7 @@ def _ordered(record: Comparison, verdict: Verdict) -> tuple[str, str]:
 
 def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> str:
     a, b = (shortened(name) for name in record.names)
-    start = f"These data do not tell which of {a} and {b} is better"
+    start = f"These data do not show which of {a} and {b} is better"
     if outside is not None and outside.winner != "draw":
         better, _ = _ordered(record, outside)
         return (
@@ -1067,7 +1067,7 @@ def _conclude_several(record: Comparison) -> Conclusion:
         (pair for pair in record.pairs["in"] if not math.isnan(pair.adjusted)),
         key=lambda pair: (
             pair.adjusted,
-            _evidence(pair.verdict.test, None),
+            _error_probability(pair.verdict.test, None),
             -abs(pair.verdict.mean_difference),
         ),
     )
@@ -1075,18 +1075,18 @@ def _conclude_several(record: Comparison) -> Conclusion:
     allowing = _allowing(record, len(record.pairs["in"]))
     if not significant:
         said = (
-            "These data do not tell which of "
-            f"{count(len(record.names), 'selector')} is better: no difference between "
-            "two of them is significant"
+            f"These data do not show which of the {len(record.names)} selectors is "
+            "best: no difference between two of them is significant"
         )
         if not pairs:
             return Conclusion("open", f"{said} ({allowing}).")
         a, b = shortened(pairs[0].first), shortened(pairs[0].second)
         size = abs(pairs[0].verdict.mean_difference)
+        gap = record.scoring.write_gap(size, signed=False)
         return Conclusion(
             "open",
-            f"{said}. The strongest is {record.scoring.write_gap(size, signed=False)} "
-            f"between {a} and {b} ({pvalue(pairs[0].adjusted)}; {allowing}).",
+            f"{said}. The strongest difference is {gap} between {a} and {b} "
+            f"({pvalue(pairs[0].adjusted)}; {allowing}).",
         )
     strongest = significant[0]
     best = strongest.better

@@ -156,7 +156,7 @@ def run_data_set(
     for place, one in zip(np.ndindex(shape), found, strict=True):
         found_by[place] = one
     values = {
-        one.name: {m: _values(design, found_by, m, one) for m in design.methods}
+        one.name: {m: _score_table(design, found_by, m, one) for m in design.methods}
         for one in design.scores
     }
     if table.kind == "classes":
@@ -164,7 +164,7 @@ def run_data_set(
     else:
         accuracy = values[design.scores[0].name]
     return SetOutcome(
-        chosen={m: _chosen(design, found_by, m) for m in design.methods},
+        chosen={m: _selected_features(design, found_by, m) for m in design.methods},
         accuracy=accuracy,
         seconds=np.array([one.seconds for one in found_by[0, :, 0]]),
         values=values,
@@ -177,7 +177,7 @@ def _place(design: Design, method: str) -> int:
     return -1 if method == "truth" else protocols.index(method)
 
 
-def _chosen(design: Design, found_by: Any, method: str) -> IntArray:
+def _selected_features(design: Design, found_by: Any, method: str) -> IntArray:
     place = _place(design, method)
     with_truth = "truth" in design.methods
     orders = [_orders(one, method, with_truth) for one in found_by[place, :, 0]]
@@ -208,7 +208,9 @@ def _accuracy(design: Design, found_by: Any, method: str) -> FloatArray:
     return _without_truth(values, design, method)
 
 
-def _values(design: Design, found_by: Any, method: str, score: Score) -> FloatArray:
+def _score_table(
+    design: Design, found_by: Any, method: str, score: Score
+) -> FloatArray:
     """Return a score per selector, estimator and split; raise where it is undefined."""
     place = _place(design, method)
     values = np.array(

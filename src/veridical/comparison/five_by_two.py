@@ -18,7 +18,7 @@ from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import TestResult
 from veridical.comparison.significance import (
-    ROUNDING,
+    SAME_ACCURACY,
     check_alpha,
     over_leading_axes,
     paired_differences,
@@ -73,7 +73,7 @@ def five_by_two_t(
     (2.4693, 0.0566)
     """
     check_alpha(alpha)
-    d, spread = _read(scores_a, scores_b)
+    d, spread = _read_halvings(scores_a, scores_b)
     error = math.sqrt(float(spread.mean()))
     first = without_rounding(float(d[0, 0]))
     statistic, pvalue = t_and_p(first, error, 5)
@@ -141,7 +141,7 @@ def five_by_two_f(
     (2.561, 0.1555)
     """
     check_alpha(alpha)
-    d, spread = _read(scores_a, scores_b)
+    d, spread = _read_halvings(scores_a, scores_b)
     noise = 2 * float(spread.sum())
     signal = float((d**2).sum())
     if noise == 0:
@@ -177,7 +177,7 @@ def _without_variance(d: FloatArray, pvalue: float) -> str:
     )
     value = without_rounding(float(d[0, 0]))
     which = ", though not from halving to halving"
-    if np.ptp(d) <= ROUNDING:
+    if np.ptp(d) <= SAME_ACCURACY:
         which = f" ({value:+.4g})" if value else " (0)"
     return (
         f"In each halving the two differences are equal{which}; differences that do "
@@ -203,14 +203,16 @@ def reach_of_f(scores_a: ArrayLike, scores_b: ArrayLike, critical: float) -> flo
     ``sum((d - m)²) = sum((d - mean)²) + 10 (mean - m)²`` is solved for m where F is
     critical; NaN where F rejects even the mean, or where nothing varies.
     """
-    d, spread = _read(scores_a, scores_b)
+    d, spread = _read_halvings(scores_a, scores_b)
     noise = 2 * float(spread.sum())
     largest = noise * critical if noise else math.nan
     squared = largest - float(((d - d.mean()) ** 2).sum())
     return math.sqrt(squared / 10) if squared >= 0 else math.nan
 
 
-def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatArray]:
+def _read_halvings(
+    scores_a: ArrayLike, scores_b: ArrayLike
+) -> tuple[FloatArray, FloatArray]:
     """Return the differences as (5, 2), and the sum of squares in each halving."""
     d = paired_differences(scores_a, scores_b)
     shape = np.shape(scores_a)
@@ -222,5 +224,5 @@ def _read(scores_a: ArrayLike, scores_b: ArrayLike) -> tuple[FloatArray, FloatAr
         )
     d = d.reshape(5, 2)
     gap = d - d.mean(axis=1, keepdims=True)
-    gap[np.abs(gap) <= ROUNDING] = 0.0
+    gap[np.abs(gap) <= SAME_ACCURACY] = 0.0
     return d, (gap**2).sum(axis=1)

@@ -24,7 +24,10 @@ from scipy.stats import rankdata, studentized_range
 from veridical._core.arrays import FloatArray
 from veridical._core.errors import InputError
 from veridical.comparison.records import Friedman
-from veridical.comparison.significance import ROUNDING, as_number, check_alpha
+from veridical.comparison.significance import as_number, check_alpha
+
+#: What Friedman's χ² leaves of its largest value; below it, all splits rank alike.
+_NO_REST = 1e-12
 
 
 def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
@@ -88,7 +91,7 @@ def friedman(scores: ArrayLike, *, alpha: float = 0.05) -> Friedman:
     chi2 = _friedman_chi_squared(ranks, means)
     df = (n_selectors - 1.0, (n_selectors - 1.0) * (n - 1))
     rest = n * (n_selectors - 1) - chi2
-    varied = rest > ROUNDING
+    varied = rest > _NO_REST
     statistic = np.divide(
         (n - 1) * chi2, rest, np.full_like(chi2, np.inf), where=varied
     )

@@ -34,7 +34,7 @@ from veridical.comparison.records import TestResult
 
 #: Difference of accuracies; below it they are equal. Accuracies are fractions of small
 #: counts, so that smaller differences are rounding.
-ROUNDING = 1e-12
+SAME_ACCURACY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,8 @@ def paired_t(
     """
     d = paired_differences(scores_a, scores_b)
     assumptions = (
-        "The differences are independent and normal; the folds of one "
-        "cross-validation are not independent, and on them this test rejects too often."
+        "The differences are independent and normal. Differences over the folds of one "
+        "cross-validation are not independent, so there this test rejects too often."
     )
     n = d.shape[-1]
     return t_test("paired t", d, 1 / n, n - 1, alpha, assumptions)
@@ -472,13 +472,13 @@ def on_equal(n: int, mean: Any, error: Any) -> str:
 
 def variance(values: FloatArray) -> Any:
     """Compute the variance along the last axis; 0 for values equal up to rounding."""
-    varied = np.ptp(values, axis=-1) > ROUNDING
+    varied = np.ptp(values, axis=-1) > SAME_ACCURACY
     return as_number(np.where(varied, values.var(axis=-1, ddof=1), 0.0))
 
 
 def without_rounding(value: Any) -> Any:
     """Replace values that differ from 0 by rounding only by 0."""
-    return as_number(np.where(np.abs(value) > ROUNDING, value, 0.0))
+    return as_number(np.where(np.abs(value) > SAME_ACCURACY, value, 0.0))
 
 
 def as_number(value: Any) -> Any:
@@ -519,14 +519,14 @@ def over_leading_axes(n_axes: int) -> Callable[[Callable[P, T]], Callable[P, T]]
             for place in np.ndindex(a.shape[:-n_axes]):
                 given.arguments |= {first: a[place], second: b[place]}
                 results.append(test(*given.args, **given.kwargs))
-            return _combine(results, a.shape[:-n_axes])
+            return _join_results(results, a.shape[:-n_axes])
 
         return many
 
     return decorate
 
 
-def _combine(results: list[T], shape: tuple[int, ...]) -> T:
+def _join_results(results: list[T], shape: tuple[int, ...]) -> T:
     """Combine many results into one, whose numbers are arrays."""
     changed: dict[str, Any] = {}
     for field in fields(results[0]):

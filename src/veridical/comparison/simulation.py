@@ -132,7 +132,7 @@ class SimulatedSource:
         values = np.asarray(dense, dtype=np.float64)
         copies, units, groups = np.arange(n), data.groups, data.groups
         if data.weights is not None:
-            copies = _repeat(data.weights)
+            copies = _repeat_rows(data.weights)
             units = copies if groups is None else groups[copies]
             groups = None if groups is None else groups[copies]
             values = values[copies]
@@ -321,7 +321,7 @@ def _near_rows(scores: FloatArray, z: FloatArray, rng: np.random.Generator) -> I
 # -- estimates -----------------------------------------------------------------------
 
 
-def _repeat(weights: FloatArray) -> IntArray:
+def _repeat_rows(weights: FloatArray) -> IntArray:
     """Return rows as often as their weights say.
 
     Other weights than whole numbers are represented by four times as many rows as there

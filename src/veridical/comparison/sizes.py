@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from veridical._core.text import listing
 from veridical.comparison.calibration import measure_rate
 from veridical.comparison.null_designs import NullDesign
 from veridical.comparison.records import MeasuredSize
@@ -228,7 +229,7 @@ def size_range(
     rates = [np.array(row.rejected) / row.n_simulations for row in rows]
     first = rows[0].design
     numbers = sorted({row.design.n_folds for row in rows})
-    folds = f"{' or '.join(map(str, numbers))} folds"
+    folds = f"{listing(map(str, numbers), 'or')} folds"
     if first.n_repeats > 1:
         folds = f"{first.n_repeats} x {folds}"
     designs = describe_designs([row.situation for row in rows])

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from veridical._core.errors import InputError
 from veridical.comparison.records import Bias, TestResult, Truthfulness
 from veridical.comparison.significance import (
-    ROUNDING,
+    SAME_ACCURACY,
     as_number,
     check_alpha,
     over_leading_axes,
@@ -72,7 +72,7 @@ def binomial_truthfulness(
     """
     check_alpha(alpha)
     if np.ndim(only_in) or np.ndim(only_out):
-        only_in, only_out, both_right, both_wrong = _count(only_in, only_out)
+        only_in, only_out, both_right, both_wrong = _count_right(only_in, only_out)
     a, b = _read_count(only_in, "only_in"), _read_count(only_out, "only_out")
     both = _read_count(both_right, "both_right")
     none = _read_count(both_wrong, "both_wrong")
@@ -140,7 +140,7 @@ def sign_test(
     (5.0, 5, 0.0625)
     """
     d = paired_differences(scores_a, scores_b)
-    better, worse = d > ROUNDING, d < -ROUNDING
+    better, worse = d > SAME_ACCURACY, d < -SAME_ACCURACY
     counted = binomial_truthfulness(better, worse, alpha=alpha)
     return TestResult(
         name="sign",
@@ -225,7 +225,7 @@ def welch_bias(
 # -- parts ---------------------------------------------------------------------------
 
 
-def _count(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
+def _count_right(right_in: Any, right_out: Any) -> tuple[int, int, int, int]:
     """Count the data sets where only IN, only OUT, both, neither was right."""
     pair = np.asarray(right_in), np.asarray(right_out)
     if pair[0].ndim != 1 or pair[0].shape != pair[1].shape:

@@ -26,11 +26,11 @@ from veridical.kernels.regressions import (
     target_sums,
 )
 from veridical.kernels.statistics import f_ratio
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run_jobs
 from veridical.kernels.trainsets import TrainSets
 
 # Share of a sum of squares; what is left of it within classes is rounding.
-ROUNDING = 1e-13
+ROUNDED_SHARE = 1e-13
 # The same for quick scores: below it a score has lost too many digits.
 QUICK = 1e-3
 # Relative error of a quick score, with a wide margin.
@@ -132,7 +132,7 @@ def variances(
     # Sums do not depend on the tile of a feature, so that blocks may begin anywhere: in
     # tall tables a tile would take more memory than a block.
     for first, X in memory_blocks(data.values):
-        run(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
+        run_jobs(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
         del X
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
@@ -352,7 +352,7 @@ def _ratios(
         total = weights @ values**2
         between = between_of(values)
         within = np.maximum(total - between, 0.0)
-        within[within < ROUNDING * total] = 0.0
+        within[within < ROUNDED_SHARE * total] = 0.0
         result[:, lo:hi] = f_ratio(between, within, n_parameters, n_samples)
 
     map_blocks(work, data.values, n_threads)

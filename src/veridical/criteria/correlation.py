@@ -21,7 +21,7 @@ from veridical.kernels.similarity import (
     to_unit_length,
     write_single,
 )
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 from veridical.kernels.trainsets import TrainSets
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ class CorrelationRedundancy:
                     (self._values, self._centre, lo, hi, single, norm)
                     for lo, hi in spans(p, self._n_threads, minimum=1000)
                 ]
-                run(write_single, jobs, self._n_threads)
+                run_jobs(write_single, jobs, self._n_threads)
                 self._single = single, norm
             return self._single
 

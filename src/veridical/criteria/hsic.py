@@ -16,7 +16,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.table import Table
 from veridical.kernels.columns import map_blocks
 from veridical.kernels.hsic import gaussian_scores
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 from veridical.kernels.trainsets import TrainSets
 
 
@@ -184,7 +184,7 @@ class GaussianWithout:
         D = np.maximum(square[:, None] + square - 2.0 * (Z.T @ Z), 0.0)
         gamma = 0.5 / max(len(kept) - 1, 1)
         out = np.empty(len(kept))
-        run(
+        run_jobs(
             gaussian_scores,
             [
                 (Z[lo:hi], self._counts, D, -1.0, gamma, self._L, out[lo:hi])

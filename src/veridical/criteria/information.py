@@ -161,7 +161,7 @@ def _gains(
 
     tables = [tabulate_bits(*one[:3], xlogx) for one in problems]
 
-    def numeric(where: slice | IntArray, block: FloatArray) -> None:
+    def score_numeric(where: slice | IntArray, block: FloatArray) -> None:
         order = sort_rows(block)
         for (one, here), bits in zip(parts(), tables, strict=True):
             g, u = np.empty((2, len(block), len(one.totals)))
@@ -179,11 +179,11 @@ def _gains(
     def work(lo: int, hi: int, block: FloatArray) -> None:
         in_block = categorical[lo:hi]
         if not in_block.any():
-            numeric(slice(lo, hi), block)
+            score_numeric(slice(lo, hi), block)
         elif in_block.all():
             coded(slice(lo, hi), block)
         else:
-            numeric(lo + np.flatnonzero(~in_block), block[~in_block])
+            score_numeric(lo + np.flatnonzero(~in_block), block[~in_block])
             coded(lo + np.flatnonzero(in_block), block[in_block])
 
     def stored(
@@ -250,7 +250,7 @@ class _Discretizer:
         )
 
 
-def _columns(X: Any, features: IntArray) -> Iterator[tuple[int, FloatArray]]:
+def _iterate_features(X: Any, features: IntArray) -> Iterator[tuple[int, FloatArray]]:
     """Iterate over some features, each as a dense array of its own."""
     if is_lazy(X):  # several at a time
         part = X.take_columns(features)
@@ -319,7 +319,7 @@ class NeighborInformation:
         by_target = None if data.kind == "classes" else np.argsort(y, kind="stable")
 
         def estimate(x: FloatArray, order: IntArray, w: IntArray) -> float:
-            """Of a numeric feature, whose rows are sorted with missing values last."""
+            """Estimate it for a numeric feature, given its rows by value."""
             rows = order[w[order] > 0]
             if by_target is None:
                 return information_of_classes(
@@ -331,7 +331,7 @@ class NeighborInformation:
             )
 
         def estimate_categories(x: FloatArray, w: IntArray) -> float:
-            """Of a categorical feature with a target of numbers."""
+            """Estimate it for a categorical feature and a target of numbers."""
             assert by_target is not None
             up = by_target[(w[by_target] > 0) & ~np.isnan(x[by_target])]
             codes = x[up].astype(np.intp)
@@ -436,7 +436,7 @@ class UncertaintyRedundancy:
         if not features.size:
             return
         new = np.empty((features.size, self._codes.shape[1]), self._codes.dtype)
-        for place, (j, x) in enumerate(_columns(self._data.values, features)):
+        for place, (j, x) in enumerate(_iterate_features(self._data.values, features)):
             if self._data.categorical[j]:
                 codes = np.where(np.isnan(x), -1, x).astype(np.intp)
             else:

@@ -58,7 +58,7 @@ from veridical.kernels.relief import (
 )
 from veridical.kernels.relief_sums import sum_levels, sum_mixed, sum_numeric
 from veridical.kernels.sparse_distance import SparseDistances, SparseSamples, Stored
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 from veridical.kernels.trainsets import TrainSets
 
 #: Bytes of the distances of all samples; beyond them, and beyond those of the data,
@@ -568,7 +568,7 @@ class PlainRelief:
         def work(s: int) -> None:
             found[s] = self._pairs(numeric, mixed, s, each)
 
-        run(work, [(s,) for s in batch], self.n_threads)
+        run_jobs(work, [(s,) for s in batch], self.n_threads)
         return [found[s] for s in batch]
 
     def _numeric_distances(self) -> QuickArray:
@@ -903,7 +903,7 @@ class _LeadingRelief(PlainRelief):
             wider = (self.spread * _inverse(spreads)).mean(axis=1)
             if wider.max() > MAX_WIDER:
                 return None
-            run(work, zip(here, spreads, strict=True), self.n_threads)
+            run_jobs(work, zip(here, spreads, strict=True), self.n_threads)
         return [found[s] for s in range(len(self.counts))]
 
     @cached_property
@@ -925,7 +925,9 @@ class _LeadingRelief(PlainRelief):
         spreads = np.empty((len(here), len(self.spread)))
         pieces = spans(len(self.spread), self.n_threads, 64)
         fixed = *self._extremes, self.X, present
-        run(fill_spreads, [(*fixed, *each, spreads) for each in pieces], self.n_threads)
+        run_jobs(
+            fill_spreads, [(*fixed, *each, spreads) for each in pieces], self.n_threads
+        )
         return spreads
 
     def _lead(

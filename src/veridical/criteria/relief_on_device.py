@@ -33,19 +33,19 @@ from veridical.kernels.cuda.neighbours import (
     MAX_CAPACITY,
     MAX_WANTED,
     TILE,
-    Candidates,
+    DeviceMixedFeatures,
     DeviceSamples,
     DeviceSet,
-    MixedFeatures,
     Near,
     NeighbourKernels,
+    NeighbourLists,
 )
 from veridical.kernels.relief import N_PARTS, find_nearest
 from veridical.kernels.trainsets import TrainSets
 
 #: Features of distances that are summed in single precision before they are added to
 #: the others; more would have larger rounding errors.
-WIDTH = 512
+SINGLE_FEATURES = 512
 #: Bytes of the distances that are in memory at a time, and their share of what is free.
 MAX_CHUNK_BYTES, CHUNK_SHARE = 48 << 30, 0.3
 #: The same for lists of candidates.
@@ -62,7 +62,7 @@ SOME = 32
 #: decide for all of them, because those of all samples take half the time.
 MAX_OPEN = 1 / 2
 #: Largest relative rounding error of a number in single precision.
-ROUNDING = 2.0**-24
+SINGLE_ROUNDING = 2.0**-24
 
 
 def relief_on_device(
@@ -200,9 +200,9 @@ class DeviceRelief(PlainRelief):
         )
         return _View(places, samples, one)
 
-    def _mixed_features(self, scales: Scales) -> MixedFeatures:
+    def _mixed_features(self, scales: Scales) -> DeviceMixedFeatures:
         low, inverse, n_vals = scales.take(self.mixed)
-        return MixedFeatures(
+        return DeviceMixedFeatures(
             self._upload(self.mixed, np.int32),
             self._upload(low),
             self._upload(inverse),
@@ -254,7 +254,7 @@ class DeviceRelief(PlainRelief):
         """Compute the quick distances of some samples to all of a view."""
         shape = _padded_size(part.size), _padded_size(view.places.size)
         D = self.kernels.xp.empty(shape, dtype=np.float32)
-        middle = scales.low[self.plain] + _spread(scales, self.plain) / 2
+        middle = scales.low[self.plain] + _find_ranges(scales, self.plain) / 2
         inverse = scales.inverse[self.plain]
         self._add_blocks(view, D, part, self.plain, middle, inverse, keep=keep)
         if self.mixed.size:
@@ -280,8 +280,8 @@ class DeviceRelief(PlainRelief):
         With `keep` scaled features are kept for the next part, if they are one block.
         """
         symmetric = part.size == view.places.size
-        for lo in range(0, max(columns.size, 1), WIDTH):
-            here = slice(lo, lo + WIDTH)
+        for lo in range(0, max(columns.size, 1), SINGLE_FEATURES):
+            here = slice(lo, lo + SINGLE_FEATURES)
             Z = self._Z if keep else None
             if Z is None:
                 Z = self.kernels.scale(
@@ -290,7 +290,7 @@ class DeviceRelief(PlainRelief):
                     self._upload(centre[here]),
                     self._upload(factor[here]),
                 )
-            if keep and columns.size <= WIDTH:
+            if keep and columns.size <= SINGLE_FEATURES:
                 self._Z = Z
             self.kernels.add_distances(
                 Z if symmetric else self._take_padded(Z, part),
@@ -312,9 +312,11 @@ class DeviceRelief(PlainRelief):
         A scaled value is rounded once, and so is each difference; a sum over a block
         has a rounding for each feature, and so has each block.
         """
-        n_blocks = -(-n_features // WIDTH)
-        relative = (min(n_features, WIDTH) + n_blocks + self.mixed.size + 8) * ROUNDING
-        return 2.02 * ROUNDING * largest_size, 1.02 * relative
+        n_blocks = -(-n_features // SINGLE_FEATURES)
+        relative = (
+            min(n_features, SINGLE_FEATURES) + n_blocks + self.mixed.size + 8
+        ) * SINGLE_ROUNDING
+        return 2.02 * SINGLE_ROUNDING * largest_size, 1.02 * relative
 
     # -- lists of all samples --------------------------------------------------------
 
@@ -360,7 +362,7 @@ class DeviceRelief(PlainRelief):
         that the bound of the change of a distance is no smaller than this.
         """
         columns, factor = self._changed(s)
-        least = float((factor * _spread(self.scales[s], columns)).sum()) / 2
+        least = float((factor * _find_ranges(self.scales[s], columns)).sum()) / 2
         return self._wanted[s] > 0 and least <= span
 
     def _bound_of_change(self, s: int, part: IntArray) -> Any:
@@ -369,13 +371,13 @@ class DeviceRelief(PlainRelief):
         total = xp.zeros(part.size)
         columns, factor = self._changed(s)
         rows = view.samples.rows[self._upload(part)][:, None]
-        for lo in range(0, columns.size, WIDTH):
-            here = columns[lo : lo + WIDTH]
+        for lo in range(0, columns.size, SINGLE_FEATURES):
+            here = columns[lo : lo + SINGLE_FEATURES]
             x = self.kernels.X[rows, self._upload(here)].astype(np.float64)
             low = scales.low[here]
-            high = self._upload(low + _spread(scales, here))
+            high = self._upload(low + _find_ranges(scales, here))
             reach = xp.maximum(x - self._upload(low), high - x)
-            total += reach @ self._upload(factor[lo : lo + WIDTH])
+            total += reach @ self._upload(factor[lo : lo + SINGLE_FEATURES])
         return total * (1.0 + 1e-9)
 
     # -- distances in a set ----------------------------------------------------------
@@ -407,7 +409,7 @@ class DeviceRelief(PlainRelief):
         else:
             rows, places = self._upload(_padded(at)), self._upload(_padded(view.places))
             near_D = D[rows[:, None], places]
-            spread = _spread(whole, columns)
+            spread = _find_ranges(whole, columns)
             added = float((factor * spread).sum()) / 2
             if columns.size:
                 middle = whole.low[columns] + spread / 2
@@ -427,7 +429,7 @@ class DeviceRelief(PlainRelief):
         s: int,
         view: _View,
         part: IntArray,
-        listed: Candidates,
+        listed: NeighbourLists,
         wider: Any,
         added: float = 0.0,
     ) -> Near:
@@ -543,7 +545,7 @@ def _padded_size(n: int) -> int:
     return -(-n // TILE) * TILE
 
 
-def _spread(scales: Scales, columns: IntArray) -> FloatArray:
+def _find_ranges(scales: Scales, columns: IntArray) -> FloatArray:
     """Return the ranges of features; 0 for constant ones."""
     inverse = scales.inverse[columns]
     return np.where(inverse > 0, 1.0 / np.where(inverse > 0, inverse, 1.0), 0.0)

@@ -37,8 +37,8 @@ POOL, EXPECTED = 1024, 128
 ROOM = 32
 #: Features dropped at once, which make the attempt worth its time.
 WORTHWHILE = 8
-#: Rounds without an attempt to drop several features at once, after one in vain: twice
-#: as many as the last time, and at most so many.
+#: Rounds without an attempt to drop several features at once, after one that failed:
+#: twice as many as the last time, and at most this many.
 LONGEST_WAIT = 64
 
 

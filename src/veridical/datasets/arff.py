@@ -78,7 +78,7 @@ def read_arff(
     columns = zip(*rows, strict=True)
     frame = pd.DataFrame(
         {
-            j: _column(values, attribute)
+            j: _parse_column(values, attribute)
             for j, (values, attribute) in enumerate(
                 zip(columns, attributes, strict=True)
             )
@@ -167,7 +167,7 @@ def _attribute(line: str, where: str) -> _Attribute:
 
 def _row(line: str, attributes: list[_Attribute], where: str) -> list[Any]:
     if line.startswith("{"):
-        fields = _sparse(line, attributes, where)
+        fields = _expand_sparse(line, attributes, where)
     else:
         fields = _fields(line, where)
         if len(fields) != len(attributes):
@@ -198,7 +198,7 @@ def _fields(line: str, where: str) -> list[str]:
             return fields
 
 
-def _sparse(line: str, attributes: list[_Attribute], where: str) -> list[str]:
+def _expand_sparse(line: str, attributes: list[_Attribute], where: str) -> list[str]:
     """Expand ``{index value, ...}``; omitted entries are 0, or the first category."""
     if not line.endswith("}"):
         raise InputError(
@@ -245,7 +245,7 @@ def _value(field: str, attribute: _Attribute, where: str) -> Any:
     return text
 
 
-def _column(values: tuple[Any, ...], attribute: _Attribute) -> Any:
+def _parse_column(values: tuple[Any, ...], attribute: _Attribute) -> Any:
     if attribute.numeric:
         return np.array([np.nan if v is None else v for v in values], dtype=float)
     if attribute.values is not None:

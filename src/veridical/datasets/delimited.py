@@ -262,7 +262,7 @@ def _scan_unquoted(
     if not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    widths = _count(content, separator, starts, ends) + 1
+    widths = _count_separators(content, separator, starts, ends) + 1
     # A line without a separator is blank, or wrong in a table of several columns.
     alone = np.flatnonzero(widths == 1)
     if any(
@@ -281,7 +281,7 @@ def _scan_unquoted(
     return first.split(separator), (rows + 1).tolist()
 
 
-def _count(
+def _count_separators(
     content: bytes, separator: str, starts: NDArray[Any], ends: NDArray[Any]
 ) -> NDArray[Any]:
     """Count the separators of every line."""

@@ -131,7 +131,7 @@ def available() -> list[str]:
 
 
 def _located(name: str) -> tuple[Path, str | None]:
-    path = fetch(name) if name.startswith(PREFIX) else _find(name)
+    path = fetch(name) if name.startswith(PREFIX) else _find_file(name)
     check_sum(path)
     named = path.suffix != ".npz" and names_its_class(path)
     return path, TARGET if named else None
@@ -151,7 +151,7 @@ def _file_named(parts: tuple[str, ...]) -> Path | None:
     return None
 
 
-def _find(name: str) -> Path:
+def _find_file(name: str) -> Path:
     parts = PurePosixPath(name).parts
     if not parts or name.startswith("/") or ".." in parts or {"\\", ":"} & set(name):
         raise InputError(

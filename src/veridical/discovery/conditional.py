@@ -50,7 +50,7 @@ Importance = Callable[[FloatArray, FloatArray], FloatArray]
 _KNOCKOFFS, _FOLDS = 2, 3
 # Numbers of penalties on the path of the lasso, smallest relative to the largest.
 _N_PENALTIES, _SMALLEST = 25, 0.05
-# Least number of features that are tested, where there are so many.
+# Least number of features that are tested, where there are this many.
 _LEAST_TESTED = 30
 # Penalty of a feature on all others, in units of √(2 log p / n).
 _FEATURE_PENALTY = 0.5
@@ -149,7 +149,7 @@ def draw_knockoffs(
         rng = as_generator(stream(seed, Purpose.DISCOVERY, _KNOCKOFFS, draw + 1))
         if tied:  # equal values share their ranks anew
             Z = normal_scores_without_ties(X, rng)
-        W = _differences(X, Z, sampler.draw(Z, rng), importance, rng)
+        W = _knockoff_statistics(X, Z, sampler.draw(Z, rng), importance, rng)
         threshold = knockoff_threshold(W, fdr)
         totals += W, knockoff_evalues(W, fdr), threshold <= W
         if tick is not None:
@@ -158,7 +158,7 @@ def draw_knockoffs(
     return Draws(mean[0], mean[1], mean[2], sampler)
 
 
-def _differences(
+def _knockoff_statistics(
     X: FloatArray,
     Z: FloatArray,
     knockoffs: FloatArray,

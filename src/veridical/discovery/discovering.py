@@ -556,7 +556,7 @@ def _associate(
 
 
 def _on_blocks(table: Table, blocks: IntArray, inside: str) -> list[str]:
-    """Say what an exchange inside blocks takes for granted, and cannot test."""
+    """Say what an exchange inside blocks assumes, and cannot test."""
     notes = [
         f"Samples {inside} are taken for exchangeable; those of a series in time may "
         "resemble their neighbours, which makes p-values too small."
@@ -726,7 +726,7 @@ def _effects_in_memory(
 # -- conditional -----------------------------------------------------------------------
 
 
-def _numbers(task: _Discovery) -> FloatArray:
+def _numeric_features(task: _Discovery) -> FloatArray:
     """Return the features as numbers; raise for missing values and groups."""
     table = task.table
     if table.has_missing:
@@ -754,7 +754,7 @@ def _distil(task: _Discovery, correction: str) -> _Evidence:
             f"{label_of(task.selector)!r}; leave selector out, or use "
             "method='knockoffs' with fdr."
         )
-    X = _numbers(task)
+    X = _numeric_features(task)
     found = distilled_test(X, responses(task.table), task.root, task.tick)
     adjusted = _adjust(task.rate, found.pvalues, correction)
     n_tested = int(np.count_nonzero(found.pvalues < 1))
@@ -776,7 +776,7 @@ def _distil(task: _Discovery, correction: str) -> _Evidence:
 def _compare_with_knockoffs(
     task: _Discovery, n_draws: int, construction: Construction
 ) -> _Evidence:
-    X = _numbers(task)
+    X = _numeric_features(task)
     # Several draws need some room; half the rate is the choice of Ren and Barber.
     own_rate = task.level if n_draws == 1 else task.level / 2
     found = draw_knockoffs(

@@ -26,7 +26,7 @@ _MOST_FEATURES = 200
 #: A median excess kurtosis above it means heavy tails; normal features have 0.
 _HEAVY = 2.0
 #: Features are correlated if the largest correlation of the median feature is above
-#: this, and so many times what independent features have by chance.
+#: this, and this many times what independent features have by chance.
 _CORRELATED, _BEYOND_CHANCE = 0.35, 1.25
 #: A smaller class with a smaller share is rare.
 _RARE = 0.25

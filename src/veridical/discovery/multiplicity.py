@@ -19,7 +19,7 @@ from veridical.kernels.statistics import benjamini_hochberg
 
 #: Features whose adjusted value exceeds the rate by less than this are claimed too: an
 #: adjusted value is a product of numbers that floating point rounds.
-ROUNDING = 1e-12
+RATE_ROUNDING = 1e-12
 
 
 def benjamini_yekutieli(pvalues: FloatArray) -> FloatArray:
@@ -143,7 +143,7 @@ def knockoff_threshold(W: FloatArray, fdr: float) -> float:
     positive, negative = np.sort(W[W > 0]), np.sort(-W[W < 0])
     n_above = positive.size - np.searchsorted(positive, sizes, side="left")
     n_below = negative.size - np.searchsorted(negative, sizes, side="left")
-    enough = (1 + n_below) / np.maximum(1, n_above) <= fdr + ROUNDING
+    enough = (1 + n_below) / np.maximum(1, n_above) <= fdr + RATE_ROUNDING
     return float(sizes[np.argmax(enough)]) if enough.any() else np.inf
 
 
@@ -181,4 +181,4 @@ def knockoff_evalues(W: FloatArray, fdr: float) -> FloatArray:
 
 def claim(adjusted: FloatArray, rate: float) -> IntArray:
     """Return the features whose adjusted value is at most the rate, ascending."""
-    return np.flatnonzero(adjusted <= rate * (1 + ROUNDING))
+    return np.flatnonzero(adjusted <= rate * (1 + RATE_ROUNDING))

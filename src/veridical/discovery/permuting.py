@@ -132,7 +132,7 @@ def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
     list of int arrays
         Rows of 2 × `n_pairs` halves, ascending.
     """
-    strata = _strata(table)
+    strata = _kinds_of_samples(table)
     units: list[Any] = [np.array([i]) for i in range(table.n_samples)]
     if table.groups is not None:
         units = _blocks(table.groups)
@@ -152,7 +152,7 @@ def draw_pairs(table: Table, n_pairs: int, seed: int) -> list[IntArray]:
     return halves
 
 
-def _strata(table: Table) -> IntArray:
+def _kinds_of_samples(table: Table) -> IntArray:
     """Return the kinds of samples that both halves need: classes, or events."""
     if table.kind == "numbers":
         return np.zeros(table.n_samples, dtype=np.intp)

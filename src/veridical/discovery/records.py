@@ -22,7 +22,7 @@ ErrorRate = Literal["fdr", "fwer", "pfer"]
 #: How the claim is tested.
 ClaimMethod = Literal["permutation", "knockoffs", "dcrt", "pairs", "decoys"]
 
-#: A feature comes close if its adjusted value is at most so many times the rate.
+#: A feature comes close if its adjusted value is at most this many times the rate.
 CLOSE = 3.0
 #: A feature is in the consensus if more than this share of the halves selects it.
 CONSENSUS = 0.5

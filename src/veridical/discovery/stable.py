@@ -26,7 +26,7 @@ from veridical._core.encoding import Features
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.discovery.bounds import Assumption, false_selections
-from veridical.discovery.multiplicity import ROUNDING
+from veridical.discovery.multiplicity import RATE_ROUNDING
 
 #: The first features of every half: ``lead(table, halves, n_features)``.
 Lead = Callable[[Table, Sequence[IntArray], int], list[IntArray]]
@@ -159,8 +159,8 @@ def decoy_qvalues(frequency: FloatArray, decoys: FloatArray) -> FloatArray:
     """
     thresholds = np.unique(frequency[frequency > 0])[::-1]
     sizes, others = np.sort(frequency), np.sort(decoys)
-    n_real = sizes.size - np.searchsorted(sizes, thresholds - ROUNDING)
-    n_decoys = others.size - np.searchsorted(others, thresholds - ROUNDING)
+    n_real = sizes.size - np.searchsorted(sizes, thresholds - RATE_ROUNDING)
+    n_decoys = others.size - np.searchsorted(others, thresholds - RATE_ROUNDING)
     rates = np.minimum((1 + n_decoys) / np.maximum(1, n_real), 1.0)
     # From the highest threshold down: a feature is claimed at any one up to its share.
     least = np.minimum.accumulate(rates[::-1])[::-1]

@@ -190,18 +190,18 @@ class PairScores:
 
     def score(self, weights: FloatArray, candidates: Sequence[int]) -> FloatArray:
         """Compute the share of pairs in order; equal risks count one half."""
-        n_pairs = _sum_pairs(weights, self.comparable.astype(np.float64))
+        n_pairs = _weigh_pairs(weights, self.comparable.astype(np.float64))
         result = np.zeros((len(weights), len(candidates)))
         for layer in self.risks:
             for place, c in enumerate(candidates):
                 gap = layer[c][:, np.newaxis] - layer[c]
                 ordered = np.where(self.comparable, (np.sign(gap) + 1) / 2, 0.0)
-                result[:, place] += _sum_pairs(weights, ordered)
+                result[:, place] += _weigh_pairs(weights, ordered)
         with np.errstate(invalid="ignore", divide="ignore"):
             return result / (n_pairs[:, np.newaxis] * len(self.risks))
 
 
-def _sum_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
+def _weigh_pairs(weights: FloatArray, pairs: FloatArray) -> FloatArray:
     return np.asarray(((weights @ pairs) * weights).sum(axis=1))
 
 

@@ -299,7 +299,11 @@ def _read_estimators(
 
 def default_estimators(kind: Kind, scores: Sequence[Score]) -> dict[str, Any]:
     """Make a few estimators of a kind of target that give what the scores need."""
-    able = [one for one in _ESTIMATORS[kind] if _answers(_estimator_of(one), scores)]
+    able = [
+        one
+        for one in _ESTIMATORS[kind]
+        if _gives_what_scores_need(_estimator_of(one), scores)
+    ]
     return dict(_name_learners(able))
 
 
@@ -331,7 +335,7 @@ def _name_learners(given: Any) -> list[tuple[str, Any]]:
     return [(name, read_estimator(made)) for name, made in _with_different_names(parts)]
 
 
-def _answers(name: str, scores: Sequence[Score]) -> bool:
+def _gives_what_scores_need(name: str, scores: Sequence[Score]) -> bool:
     """Return whether an estimator gives what the scores need."""
     estimator = make_estimator(name)
     try:

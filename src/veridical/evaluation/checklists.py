@@ -41,7 +41,7 @@ def _hash(record: Choice) -> str:
     return f"SHA-256 of the table: {record.settings.get('table sha256', 'not stored')}."
 
 
-def _repeat(record: Choice) -> str:
+def _how_to_repeat(record: Choice) -> str:
     how = record.settings.get("command") or record.settings.get("call", "")
     return f"{how} (random state {record.settings.get('random_state')})."
 
@@ -203,7 +203,7 @@ _TRIPOD: tuple[_Item, ...] = (
     ("18c", "Open science", "Where the protocol is", None),
     ("18d", "Open science", "Registration", None),
     ("18e", "Open science", "Availability of the data", None),
-    ("18f", "Open science", "Availability of the code", _repeat),
+    ("18f", "Open science", "Availability of the code", _how_to_repeat),
     ("19", "Patient involvement", "Patients and public in the study", None),
     ("20a", "Results: participants", "Flow of participants, outcomes", _data),
     ("20b", "Results: participants", "Characteristics, missing values", None),
@@ -231,10 +231,10 @@ _REFORMS: tuple[_Item, ...] = (
     ("1b", "Study design", "Why it was chosen", None),
     ("1c", "Study design", "Why machine learning is used", None),
     ("2a", "Reproducibility", "The data set, as used", _hash),
-    ("2b", "Reproducibility", "The code", _repeat),
+    ("2b", "Reproducibility", "The code", _how_to_repeat),
     ("2c", "Reproducibility", "The computing environment", _versions),
     ("2d", "Reproducibility", "Documentation of data, code and environment", None),
-    ("2e", "Reproducibility", "A script that gives the results", _repeat),
+    ("2e", "Reproducibility", "A script that gives the results", _how_to_repeat),
     ("3a", "Data quality", "Sources of the data", None),
     ("3b", "Data quality", "Sampling frame", None),
     ("3c", "Data quality", "Why the data suit the question", None),

@@ -103,7 +103,7 @@ class Candidate:
 
     @property
     def is_like_winner(self) -> bool:
-        """Whether it is not distinguishable from the winner at the 5 % level."""
+        """Whether it is not significantly worse than the winner, at the 5 % level."""
         return self.dropped_after is None and self.pvalue >= TIE_LEVEL
 
     @property

@@ -427,7 +427,7 @@ class Search:
             "random_state": root,
             "table sha256": table.sha256(),
         }
-        return _Answer(work, root, n_bootstrap, correction, nested).record(
+        return _Decision(work, root, n_bootstrap, correction, nested).record(
             table.summary(self.name), (*remarks, *work.notes), settings
         )
 
@@ -578,7 +578,7 @@ class _Work:
                 scores=self._needing_more(),
             )
             for p, one in zip(asked, found, strict=True):
-                parts[p].append(_spread(one, alive[p], len(self._sizes(p)) or 1))
+                parts[p].append(_put_back(one, alive[p], len(self._sizes(p)) or 1))
             self.run.done += 1
             if self.run.progress is not None:
                 self.run.progress(self.run.done, self.run.total)
@@ -694,7 +694,7 @@ class _Work:
         )
 
 
-def _spread(found: Evaluation, alive: Sequence[int], n_sizes: int) -> Outputs:
+def _put_back(found: Evaluation, alive: Sequence[int], n_sizes: int) -> Outputs:
     """Put the sizes that were evaluated back into their places among all."""
     (outputs,) = found.all_outputs
     parts: list[Any] = []
@@ -828,7 +828,7 @@ def _repeats(splits: Sequence[Split], pooling: Pooling) -> list[list[int]] | Non
 
 
 @dataclass(eq=False)
-class _Answer:
+class _Decision:
     """Chooses the winner, corrects its score, and describes all candidates."""
 
     work: _Work
@@ -1178,7 +1178,7 @@ class _Answer:
                 layers = work.pooling.layers[s] * n_each + k
                 for whole, given in zip(wholes, outputs[:2], strict=True):
                     whole.append((layers, work.pooling.columns[s], given))
-        return Outputs(*(_fill(shape, whole) for whole in wholes))
+        return Outputs(*(_join_pieces(shape, whole) for whole in wholes))
 
     def _predictions(self, winners: Sequence[Place]) -> Any:
         """Return the predictions of the winner of every split, as labels."""
@@ -1199,7 +1199,7 @@ def _take_samples(outputs: Outputs, part: SplitPart) -> Outputs:
     return Outputs(*(None if one is None else one[part.places] for one in outputs))
 
 
-def _fill(shape: tuple[int, int], pieces: Sequence[Any]) -> Any:
+def _join_pieces(shape: tuple[int, int], pieces: Sequence[Any]) -> Any:
     """Put pieces (layers, columns, values) together; None where one has no values."""
     if any(values is None for _, _, values in pieces):
         return None

@@ -7,6 +7,7 @@ import math
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.numbers import MINUS, count, percent, percent_range
 from veridical._core.records import Conclusion
+from veridical._core.scoring import ScoreInfo
 from veridical._core.text import capitalized, shortened
 from veridical.evaluation.arguments import name_of
 from veridical.evaluation.choices import Choice
@@ -29,14 +30,14 @@ INTERVAL_NAMES = {
     "cluster-wilson": "Wilson (groups)",
 }
 #: What the interval of an accuracy is, by its kind; "" where there is none.
-INTERVALS = {
+_INTERVALS = {
     "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
     "the overlap of training folds",
     "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
     "does not account for training sets that overlap",
-    "corrected-t": "the corrected 95 % t interval over folds, which accounts for the "
-    "overlap of training folds (Nadeau and Bengio 2003); that of an accuracy is never "
-    "narrower than Wilson's",
+    "corrected-t": "the corrected 95 % t interval over folds; it assumes that the "
+    "scores of folds are normally distributed, and that the correlation of two of them "
+    "is the share of samples that each fold tests (Nadeau and Bengio 2003)",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
     "class, because all folds have the same score",
     "": "none is valid for this way of splitting",
@@ -50,6 +51,20 @@ NOT_KNOWN = "how often such intervals cover the truth is not known"
 ALWAYS_MAJORITY = "always predicting the most frequent class"
 #: What a score is compared with; always predicting the shares of the classes.
 GUESSING = "guessing"
+
+
+def explain_interval(kind: str, scoring: ScoreInfo) -> str:
+    """Write what a kind of interval is, and what it assumes.
+
+    Examples
+    --------
+    >>> explain_interval("", ScoreInfo())
+    'none is valid for this way of splitting'
+    """
+    said = _INTERVALS[kind]
+    if kind == "corrected-t" and scoring.is_accuracy:
+        said += "; it is made at least as wide as Wilson's interval"
+    return said
 
 
 # -- estimates -------------------------------------------------------------------------

@@ -125,7 +125,7 @@ def correction(
         )
     # Here the message has the row in X of a missing value; later, that in a fold.
     refuse_missing_or_infinite(table.values, table.names, CORRECTION)
-    chosen = _choose(table, model)
+    chosen = _suitable_model(table, model)
     root = root_seed(random_state)
     method = read_cv(cv, table.n_samples)
     splits = split_table(method, table, root)
@@ -136,7 +136,7 @@ def correction(
     truth = table.labels == np.unique(table.labels)[-1]
     run = Workers(n_jobs, progress, len(MODEL_OPTIONS) * min(len(splits), 20))
     for kind, options in MODEL_OPTIONS.items():
-        learner = _make(chosen, n_features_to_select, options)
+        learner = _make_classifier(chosen, n_features_to_select, options)
         (found,) = evaluate_table(
             [Procedure(learner)], table, splits, run=run, apply=_log_probabilities
         )
@@ -169,7 +169,7 @@ def correction(
         differences,
         dependence,
         believed,
-        _verdict(tables, differences, dependence, believed),
+        _write_verdict(tables, differences, dependence, believed),
         {
             "cross-validation": describe_splits(method, table),
             "random_state": root,
@@ -178,7 +178,9 @@ def correction(
     )
 
 
-def _make(model: str, n_features_to_select: int, options: dict[str, Any]) -> Any:
+def _make_classifier(
+    model: str, n_features_to_select: int, options: dict[str, Any]
+) -> Any:
     """Make one of the classifiers; the Gaussian one has no base rates."""
     known = MODELS[model]().get_params()
     used = {key: value for key, value in options.items() if key in known}
@@ -198,7 +200,7 @@ def _check_tested_once(splits: Sequence[Split], n_samples: int) -> None:
         )
 
 
-def _choose(table: Table, model: str) -> str:
+def _suitable_model(table: Table, model: str) -> str:
     """Return the name of the model that suits the features."""
     if model in MODELS:
         return model
@@ -296,7 +298,7 @@ def _believe(
     return None
 
 
-def _verdict(
+def _write_verdict(
     tables: dict[str, CalibrationTable],
     differences: Sequence[ScoreDifference],
     dependence: Dependence,

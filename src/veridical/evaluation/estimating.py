@@ -506,7 +506,7 @@ def _from_scores(
         method, splits, splits[0].n_rows, is_accuracy, scores, n_units_tested, spread
     )
     is_equal = n_shared and not vary(scores[~np.isnan(scores)])
-    if is_equal and spread is None and not _overlap(splits):
+    if is_equal and spread is None and not _tests_training_samples(splits):
         assumes["exact"] = ASSUMES["exact"]
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
     lead = choose_interval(assumes, len(scores)) or ""
@@ -541,7 +541,7 @@ def _look_up(
     return coverage_of(splits, situation, lead=lead)
 
 
-def _overlap(splits: Sequence[Split]) -> bool:
+def _tests_training_samples(splits: Sequence[Split]) -> bool:
     """Return whether some test samples are also training samples."""
     return any(split.overlaps for split in splits)
 
@@ -556,7 +556,7 @@ def _assumes(
     spread: Spread | None,
 ) -> dict[str, str]:
     """Return the valid kinds of interval, with the assumptions of each."""
-    if _overlap(splits):
+    if _tests_training_samples(splits):
         return {}
     sizes = [len(split.test) for split in splits]
     result = {}

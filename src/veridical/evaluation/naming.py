@@ -146,14 +146,15 @@ def read_cv(cv: Any, n_samples: int | None = None, kind: Kind = "classes") -> Me
 def _as_splitter(cv: Any) -> Splitter:
     if not (hasattr(cv, "split") or isinstance(cv, Iterable)):
         raise InputError(
-            f"cv={cv!r} is no way to split; pass a number of folds, repeats and folds "
-            "such as '5x2', a method of veridical.evaluation such as Bootstrap632(), a "
-            "scikit-learn splitter, or a list of (train, test) row indices."
+            f"cv={cv!r} is not a way to split; pass a number of folds, repeats and "
+            "folds such as '5x2', a method of veridical.evaluation such as "
+            "Bootstrap632(), a scikit-learn splitter, or a list of (train, test) row "
+            "indices."
         )
-    return Splitter(check_cv(cv if hasattr(cv, "split") else _pairs(cv)))
+    return Splitter(check_cv(cv if hasattr(cv, "split") else _read_splits(cv)))
 
 
-def _pairs(cv: Iterable[Any]) -> list[tuple[Any, Any]]:
+def _read_splits(cv: Iterable[Any]) -> list[tuple[Any, Any]]:
     pairs = []
     for i, one in enumerate(cv):
         try:

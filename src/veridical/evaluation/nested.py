@@ -306,7 +306,7 @@ def summarize_repeats(
         mean_inside = float(pooled.mean())
         mean_outside = float(np.concatenate(outside).mean())
     else:
-        excess, naive, mean_inside, mean_outside, n_effective = _weigh(
+        excess, naive, mean_inside, mean_outside, n_effective = _weigh_errors(
             outside, inside, structure
         )
     # Nested cross-validation has (K − 1)/K of the samples; the error shrinks with them.
@@ -326,7 +326,7 @@ def summarize_repeats(
     )
 
 
-def _weigh(
+def _weigh_errors(
     outside: Sequence[FloatArray], inside: Sequence[FloatArray], structure: RowsTested
 ) -> tuple[list[float], float, float, float, float]:
     """Compute the terms of `summarize_repeats` for weighted samples or groups."""

@@ -15,7 +15,7 @@ import numpy as np
 from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.numbers import percent
+from veridical._core.numbers import count, percent
 from veridical._core.scoring import SCORES, ScoreInfo
 from veridical._core.splits import (
     CrossValidation,
@@ -34,7 +34,7 @@ from veridical.evaluation.intervals import say_equal, vary
 #: Resubstitution error over outside error; up to this an estimator has memorised.
 _MEMORISED = 0.1
 #: Difference of two error rates that rounding alone can cause.
-_ROUNDING = 1e-12
+_SAME_RATE = 1e-12
 #: What a test set lacks where a score is not defined.
 LACKING: dict[Any, str] = {
     "classes": "lack a class that it needs",
@@ -81,15 +81,15 @@ def on_splits(
             "every estimator predicts that class."
         )
     sizes = count_units_of_classes(table)
-    noun = "sample(s)" if table.groups is None else "group(s)"
+    noun = "sample" if table.groups is None else "group"
     if isinstance(method, CrossValidation) and method.stratified:
         smallest = int(sizes.argmin())
         if sizes[smallest] < method.n_folds:
             few = sizes[smallest]
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
-                f"Class {show(table.classes[smallest])} has {sizes[smallest]} "
-                f"{noun}, fewer than the {method.n_folds} folds, so some folds lack "
+                f"Class {show(table.classes[smallest])} has {count(few, noun)}, "
+                f"fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
     return notes
@@ -403,9 +403,9 @@ def on_bootstrap(
         )
     if n_redrawn:
         notes.append(
-            f"{n_redrawn} bootstrap sample(s) held every sample, which leaves nothing "
-            "to test on; they were drawn again. There are too few samples for an "
-            "estimate."
+            f"{count(n_redrawn, 'bootstrap sample')} held every sample, which leaves "
+            "nothing to test on, and had to be drawn again. There are too few samples "
+            "for an estimate."
         )
     return notes
 
@@ -420,4 +420,4 @@ def memorised(resubstitution: float, outside: float) -> bool:
     >>> memorised(1.0, 0.5), memorised(0.97, 0.7), memorised(0.96, 0.7)
     (True, True, False)
     """
-    return outside < 1 and 1 - resubstitution <= _MEMORISED * (1 - outside) + _ROUNDING
+    return outside < 1 and 1 - resubstitution <= _MEMORISED * (1 - outside) + _SAME_RATE

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 
 from veridical._core.records import DataSummary
 from veridical._core.table import Table
+from veridical._core.text import listing
 from veridical._core.validation import count_features
 from veridical.evaluation.arguments import name_of
 from veridical.evaluation.engine import selecting_step
@@ -358,7 +359,7 @@ def describe_designs(designs: Sequence[Situation]) -> str:
     """
     n = [one.n_samples for one in designs]
     accuracy = [round(100 * one.accuracy) for one in designs]
-    names = " or ".join(dict.fromkeys(SIMULATED[one.estimator] for one in designs))
+    names = listing(dict.fromkeys(SIMULATED[one.estimator] for one in designs), "or")
     return (
         f"{min(n)} to {max(n)} samples, {names} with accuracy {min(accuracy)} to "
         f"{max(accuracy)} %"

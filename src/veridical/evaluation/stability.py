@@ -24,7 +24,7 @@ from veridical._core.errors import InputError
 from veridical._core.records import Interval
 
 #: Variance; below it, it is zero up to rounding.
-_ROUNDING = 1e-24
+_ZERO_VARIANCE = 1e-24
 
 
 def stability(
@@ -90,7 +90,7 @@ def stability(
     if not 0 < confidence < 1:
         raise InputError(f"confidence must lie between 0 and 1, got {confidence!r}.")
     d = int(n_features)
-    chosen = [_columns(one, i, d) for i, one in enumerate(selected)]
+    chosen = [_check_selection(one, i, d) for i, one in enumerate(selected)]
     if len(chosen) < 2:
         raise InputError(
             f"Stability compares selections, and there is {len(chosen)}; make at least "
@@ -98,14 +98,14 @@ def stability(
         )
     value, variance = _stability(chosen, d)
     quantile = float(ndtri(0.5 + confidence / 2))
-    if not independent or variance <= _ROUNDING:
+    if not independent or variance <= _ZERO_VARIANCE:
         return Interval(value, math.nan, math.nan)
     reach = quantile * math.sqrt(variance)
     return Interval(value, value - reach, min(value + reach, 1.0))
 
 
 def _stability(chosen: list[IntArray], d: int) -> tuple[float, float]:
-    """Value and variance, from the columns of each selection."""
+    """Return the measure and its variance, from the columns of each selection."""
     m = len(chosen)
     sizes = np.array([columns.size for columns in chosen], dtype=np.float64)
     mean_size = float(sizes.mean())
@@ -125,7 +125,7 @@ def _stability(chosen: list[IntArray], d: int) -> tuple[float, float]:
     return value, 4 / m**2 * float(((parts - parts.mean()) ** 2).sum())
 
 
-def _columns(one: Any, number: int, d: int) -> IntArray:
+def _check_selection(one: Any, number: int, d: int) -> IntArray:
     """Check one selection: a mask, or indices, of which −1 is dropped."""
     array = np.asarray(one)
     if array.dtype == bool:

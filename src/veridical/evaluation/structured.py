@@ -24,6 +24,7 @@ from veridical._core.scoring import ScoreInfo
 from veridical._core.splits import Split, trains_on_the_rest
 from veridical._core.table import Table
 from veridical._core.targets import Survival
+from veridical._core.text import listing
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import (
     SIMULATED,
@@ -37,7 +38,7 @@ from veridical.evaluation.trust import range_of_shares
 ALPHAS = (0.01, 0.05, 0.1)
 
 #: Scores that were measured, and what people call them.
-SCORES = {
+MEASURED_SCORES = {
     "accuracy": "accuracy",
     "balanced_accuracy": "balanced accuracy",
     "roc_auc": "area under the ROC curve",
@@ -47,7 +48,7 @@ SCORES = {
 }
 
 #: One step of these scores; of the others it is 0.1.
-_STEPS = {"log_loss": 0.2, "r2": 0.2}
+_SCORE_STEPS = {"log_loss": 0.2, "r2": 0.2}
 
 #: Estimators of numbers and survival times that were measured.
 LINEAR_MODELS = {"ridge": "ridge regression", "cox": "ridge Cox model"}
@@ -146,7 +147,7 @@ class Structure(NamedTuple):
             math.log2(self.n_features / other.n_features) / 2,
             math.log2(self.n_selected / other.n_selected) / 2,
             (self.minority - other.minority) / 0.2,
-            (self.value - other.value) / _STEPS.get(self.score, 0.1),
+            (self.value - other.value) / _SCORE_STEPS.get(self.score, 0.1),
         )
 
     def distance(self, other: Structure) -> float:
@@ -278,15 +279,15 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
     folds = sorted({row.n_folds for row in rows})
     sizes = [one.group_size for one in places]
     known = {**SIMULATED, **LINEAR_MODELS}
-    names = " or ".join(dict.fromkeys(known[one.estimator] for one in places))
+    names = listing(dict.fromkeys(known[one.estimator] for one in places), "or")
     size = f"{min(units)} to {max(units)} samples"
     if max(sizes) > 1:
         size = (
             f"{min(units)} to {max(units)} groups of {min(sizes):g} to {max(sizes):g} "
             "samples"
         )
-    shown = " or ".join(map(str, folds))
-    return f"{SCORES[places[0].score]}, {shown} folds, {size}, {names}"
+    shown = listing(map(str, folds), "or")
+    return f"{MEASURED_SCORES[places[0].score]}, {shown} folds, {size}, {names}"
 
 
 def coverages_near(

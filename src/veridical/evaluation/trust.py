@@ -20,6 +20,7 @@ import numpy as np
 
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.splits import Split, trains_on_the_rest
+from veridical._core.text import listing
 from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import (
     MOST_DESIGNS,
@@ -169,7 +170,7 @@ def coverage_of(
 
 def coverage_range(rows: Sequence[CoverageRow]) -> Coverage:
     """Return the range of coverages over some designs, with the error of measuring."""
-    methods = " or ".join(dict.fromkeys(MEASURED[row.method] for row in rows))
+    methods = listing(dict.fromkeys(MEASURED[row.method] for row in rows), "or")
     designs = describe_designs([row.situation for row in rows])
     n = min(row.n_simulations for row in rows)
     return range_of_shares(

@@ -70,7 +70,7 @@ def export(store: Store, path: str | Path, *, canonical: bool = False) -> int:
         ".jsonl": _write_json_lines,
     }.get(kind, _write_csv)
     with store.snapshot():
-        columns = _columns(_records(store, canonical))
+        columns = _typed_columns(_records(store, canonical))
         with _replacing(path) as temporary:
             return write(_records(store, canonical), columns, temporary)
 
@@ -84,7 +84,7 @@ def to_frame(store: Store, only: StoredKeys | None = None) -> pd.DataFrame:
         rows = (row for row in rows if only.contain([row.key])[0])
     rows = list(rows)
     records = [_record(row, canonical=True) for row in rows]
-    columns = list(_columns(records))
+    columns = list(_typed_columns(records))
     frame = pd.DataFrame.from_records(records, columns=columns or ["status"])
     frame.attrs["seconds"] = Timings(row.seconds for row in rows)
     return frame
@@ -158,7 +158,7 @@ def _flat(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _columns(records: Iterable[FlatRecord]) -> dict[str, type]:
+def _typed_columns(records: Iterable[FlatRecord]) -> dict[str, type]:
     """Return all columns with their types, in an order given by their names."""
     types: dict[str, set[type]] = {}
     places: dict[str, int] = {}

@@ -4,14 +4,14 @@
 
 SMO steps, interior points or the last of several similar problems tell nearly which
 multipliers are at their bounds. Given that, those of the other, the free samples, solve
-linear equations: all free samples meet their margins with one bias. `follow` takes the
-step to this solution, or up to the first bound; a multiplier that meets its bound is no
-longer free. Where none does, it looks for samples that violate the optimality
-conditions, and lets the one with the largest and the one with the smallest bias become
-free. It ends with all digits that the arithmetic has.
+linear equations: all free samples meet their margins with one bias. `find_optimum`
+takes the step to this solution, or up to the first bound; a multiplier that meets its
+bound is no longer free. Where none does, it looks for samples that violate the
+optimality conditions, and lets the one with the largest and the one with the smallest
+bias become free. It ends with all digits that the arithmetic has.
 
 How the equations are solved is the arithmetic: a named tuple of arrays, and five
-functions that `follow` declares; `follow` is compiled for each. `kernels.inverse`
+functions that `find_optimum` declares; it is compiled for each. `kernels.inverse`
 updates the inverse of the equations when a sample becomes free or meets its bound, in
 double precision; `kernels.svm_exact` factors them anew, in twice the working precision.
 
@@ -66,20 +66,20 @@ def move(equations: Any, step_size: float) -> None:
 
 
 @by_type
-def measure(equations: Any) -> float:
+def measure_biases(equations: Any) -> float:
     """Write the bias of every sample; return which difference of two is rounding."""
     raise NotImplementedError
 
 
 @by_type
 def bind(equations: Any, i: int) -> bool:
-    """Take sample i, which met its bound, from the free ones; False in vain."""
+    """Remove sample i, which met its bound, from the free ones; False if singular."""
     raise NotImplementedError
 
 
 @by_type
 def release(equations: Any, i: int) -> bool:
-    """Let sample i become free; False in vain."""
+    """Let sample i become free; False if that makes the equations singular."""
     raise NotImplementedError
 
 
@@ -87,7 +87,7 @@ def release(equations: Any, i: int) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def follow(equations: Any, max_changes: int, refine: bool) -> tuple[bool, int]:
+def find_optimum(equations: Any, max_changes: int, refine: bool) -> tuple[bool, int]:
     """Change the active set until the multipliers are optimal.
 
     Parameters
@@ -112,7 +112,7 @@ def follow(equations: Any, max_changes: int, refine: bool) -> tuple[bool, int]:
         n_solved += 1
         flat = solve(equations)
         n_bound = step_to_bound(equations, np.inf if flat else 1.0)
-        tolerance = measure(equations)
+        tolerance = measure_biases(equations)
         if n_bound < 0:
             break
         if n_bound == 0:

@@ -13,7 +13,7 @@ Gauss–Jacobi takes its place. Without effect, at α = ∞, all classes have th
 | nodes  | θ_q, symmetric about ½                                     | (m,)     |
 | log_w  | logarithm of the weight of each node                       | (m,)     |
 | steps  | the numbers i of ones or zeros that occur                  | (R,)     |
-| rise   | Σ_{l<i} log(αθ_q + l): i ones in a row, but for a constant | (R, m)   |
+| rise   | Σ_{l<i} log(αθ_q + l): i ones in a row, up to a constant | (R, m)   |
 | fall   | the same with 1−θ_q: i zeros in a row                      | (R, m)   |
 | mass   | P(I_c given α and θ_q), one class after the other          | (m, n+K) |
 """
@@ -29,7 +29,7 @@ from scipy.special import betaln, roots_jacobi, roots_legendre
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 #: Nodes per √n; more change an integral by less than rounding: integrands are no
 #: narrower than 1/√n, and the error falls with exp(−2 (nodes)²/n).
@@ -332,7 +332,7 @@ def pattern_table(
                 mean[a],
             )
 
-    run(work, spans(len(alphas), n_threads), n_threads)
+    run_jobs(work, spans(len(alphas), n_threads), n_threads)
     return log_evidence, mean
 
 
@@ -375,7 +375,7 @@ def region_table(
             fill_masses(alphas[a], nodes, others, sizes, mass)
             found[:, a] = sum_region(mass, weights, sizes, *region)
 
-    run(work, spans(len(alphas), n_threads), n_threads)
+    run_jobs(work, spans(len(alphas), n_threads), n_threads)
     return found[0], found[1]
 
 

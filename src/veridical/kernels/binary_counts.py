@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 #: Features counted together, so that their counts stay in the cache.
 _TILE = 8192
@@ -98,7 +98,7 @@ def count_patterns(
     X = readable(X)
     S = np.zeros((X.shape[0], n_patterns))
     jobs = [(X, columns, cuts, place, lo, hi, S) for lo, hi in spans(len(X), n_threads)]
-    run(_count_patterns, jobs, n_threads)
+    run_jobs(_count_patterns, jobs, n_threads)
     return S
 
 

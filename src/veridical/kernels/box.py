@@ -46,8 +46,8 @@ from veridical.kernels.interior import (
     divide,
     factor_newton,
     factor_upper,
-    follow,
-    measure,
+    follow_path,
+    measure_residuals,
     multiply,
     multiply_transposed,
     multiply_upper,
@@ -76,7 +76,7 @@ class Box(NamedTuple):
     H: FloatArray
 
 
-@measure.register(Box)
+@measure_residuals.register(Box)
 def _measure(
     box: Box,
     x: FloatArray,
@@ -199,7 +199,7 @@ def _follow_box(
         Q, T, c, gain, np.empty(n), np.empty(Q.shape), np.empty((m, n)),
         np.empty((m, m)),
     )  # fmt: skip
-    point = follow(box, x, s, z, max_gap, max_residual)
+    point = follow_path(box, x, s, z, max_gap, max_residual)
     return point.s, point.z, point.error <= max_gap
 
 

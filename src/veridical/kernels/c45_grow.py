@@ -82,7 +82,7 @@ _LARGEST_PAIR = 1024
 #: Samples of a node per cell of that table; with fewer they are counted separately.
 SAMPLES_PER_CELL = 4
 #: Entries of the table of x log2 x; for larger x the logarithm is computed.
-_LARGEST_TABLE = 1 << 20
+_MOST_LOGARITHMS = 1 << 20
 
 _cached_xlogx_table = lru_cache(maxsize=1)(xlogx_table)  # nobody writes to it
 
@@ -124,7 +124,7 @@ def make_problem(
     slot, codes, members, pairs = _read_categories(columns, n_values, n_classes)
     numbers, order, known, resolution = _sort_numbers(columns, n_values == 0)
     few = (n_values == 0) | (n_values < MANY_VALUED * total_weight - NEGLIGIBLE)
-    size = int(min(np.ceil(total_weight) + 1, _LARGEST_TABLE))
+    size = int(min(np.ceil(total_weight) + 1, _MOST_LOGARITHMS))
     return GrowthProblem(
         numbers,
         codes,
@@ -893,7 +893,7 @@ def predict_shares(
                     node = first + (0 if value <= nodes.threshold[node] else 1)
             for k in range(probability.shape[1]):
                 result[i, k] += weight * probability[node, k]
-        total = 0.0  # 1, but for rounding
+        total = 0.0  # 1 up to rounding
         for k in range(probability.shape[1]):
             total += result[i, k]
         for k in range(probability.shape[1]):
@@ -903,7 +903,7 @@ def predict_shares(
 
 # -- growing -------------------------------------------------------------------------
 
-#: Classes; up to so many, one pass per class is faster than one for all.
+#: Classes; up to this many, one pass per class is faster than one for all.
 _FEW_CLASSES = 8
 
 
@@ -1076,7 +1076,7 @@ def grow(problem: GrowthProblem, weight: FloatArray) -> Nodes:
 
 @njit(cache=True, nogil=True)
 def enlarge_stack(stack: IntArray, height: int, n_new: int) -> IntArray:
-    """Return a stack of rows of numbers that has room for so many more."""
+    """Return a stack of rows of numbers that has room for this many more."""
     if height + n_new <= len(stack):
         return stack
     larger = np.empty((2 * (height + n_new), stack.shape[1]), dtype=np.intp)

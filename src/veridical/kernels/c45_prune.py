@@ -35,7 +35,7 @@ from veridical.kernels.c45_grow import (
 
 #: Training errors; a subtree that avoids no more of them is collapsed.
 _COLLAPSE = 1e-3
-#: Expected errors; a smaller tree may have so many more.
+#: Expected errors; a smaller tree may have this many more.
 _PRUNE = 0.1
 
 
@@ -59,7 +59,7 @@ def added_errors(n: float, e: float, confidence: float, z: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _errors(value: FloatArray) -> float:
+def _training_errors(value: FloatArray) -> float:
     """Compute the weight of the training samples outside the largest class."""
     return max(error_of(value), 0.0)
 
@@ -70,7 +70,7 @@ def _expected(value: FloatArray, confidence: float, z: float) -> float:
     n = sum_of(value)
     if n < NEGLIGIBLE:
         return 0.0
-    e = _errors(value)
+    e = _training_errors(value)
     return e + added_errors(n, e, confidence, z)
 
 
@@ -85,7 +85,7 @@ def collapse(nodes: Nodes) -> None:
     """Replace subtrees that do no better than a leaf on the training samples."""
     below = np.empty(nodes.feature.size)
     for node in range(nodes.feature.size - 1, -1, -1):  # children before parents
-        alone = _errors(nodes.value[node])
+        alone = _training_errors(nodes.value[node])
         below[node] = alone
         if nodes.n_children[node] > 0:
             first = nodes.first[node]
@@ -133,7 +133,7 @@ def _make_work_arrays(problem: GrowthProblem, nodes: Nodes, n: int) -> WorkArray
 
 
 @njit(cache=True, nogil=True)
-def _spread(
+def _send_down(
     problem: GrowthProblem,
     nodes: Nodes,
     top: int,
@@ -264,7 +264,7 @@ def _improve(
     enough = tree + _PRUNE + NEGLIGIBLE
     raised = leaf  # true where the child is a leaf
     if nodes.n_children[largest] > 0:
-        raised = _spread(
+        raised = _send_down(
             problem,
             nodes,
             largest,
@@ -284,7 +284,7 @@ def _improve(
         nodes.threshold[node] = nodes.threshold[largest]
         nodes.n_children[node] = nodes.n_children[largest]
         nodes.first[node] = nodes.first[largest]
-        _spread(
+        _send_down(
             problem,
             nodes,
             node,

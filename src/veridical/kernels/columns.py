@@ -17,7 +17,7 @@ from scipy import sparse
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical._core.lazy import LazyMatrix
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 BLOCK_BYTES = 1 << 19  # a block and its work arrays stay in the second-level cache
 ROWS = 8  # rows that are transposed together: a cache line of each feature
@@ -91,10 +91,10 @@ def map_blocks(
         if work_stored is not None and sparse.issparse(part):
             pieces = 1 + 16 * part.nnz // BLOCK_BYTES
             ranges = spans(part.shape[1], max(n_jobs, pieces))
-            run(some, [(first, part, lo, hi) for lo, hi in ranges], n_jobs)
+            run_jobs(some, [(first, part, lo, hi) for lo, hi in ranges], n_jobs)
         else:
             starts = range(0, part.shape[1], step)
-            run(one, [(first, part, lo) for lo in starts], n_jobs)
+            run_jobs(one, [(first, part, lo) for lo in starts], n_jobs)
         del part
 
 

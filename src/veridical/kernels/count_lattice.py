@@ -65,7 +65,7 @@ def ratios(sizes: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
     between = (counts.astype(np.float64) ** 2 / scale).sum(axis=1)
     whole = s.astype(np.float64) ** 2 / n
     between -= whole
-    between[between < _ROUNDING_OF_SUMS * whole] = 0.0  # equal rates, but for rounding
+    between[between < _ROUNDING_OF_SUMS * whole] = 0.0  # equal rates up to rounding
     return between * n, (s * (n - s)).astype(np.float64)
 
 

@@ -36,13 +36,13 @@ from veridical.kernels.products import Gram, take_samples
 from veridical.kernels.svm import descend, solve_svm
 from veridical.kernels.svm_exact import exact_gram
 
-#: Decision value; one nearer to zero is a tie, but for rounding.
+#: Decision value; one nearer to zero is a tie up to rounding.
 DECISION_TIE = 1e-8
 #: Decision value; one nearer to zero could be on the other side of `DECISION_TIE` after
 #: another search for the same solution, and the sample is marked.
 UNCERTAIN = 1e-6
 #: SMO steps before the gradient is summed again, which removes its rounding.
-_STEPS = 20_000
+_STEPS_PER_SUM = 20_000
 #: Times that the gradient is summed; then the tolerance counts as missed.
 _MOST_SUMS = 100
 
@@ -84,7 +84,10 @@ def _solve_pair(
             for t in range(n):
                 total += Q[s, t] * sign[t] * multiplier[t]
             grad[s] = sign[s] * total - 1.0
-        if descend(Q, sign, bound, multiplier, grad, TOLERANCE, _STEPS) <= TOLERANCE:
+        if (
+            descend(Q, sign, bound, multiplier, grad, TOLERANCE, _STEPS_PER_SUM)
+            <= TOLERANCE
+        ):
             converged = True
             break
     for s in range(n):

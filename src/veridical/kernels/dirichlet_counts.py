@@ -26,7 +26,7 @@ import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 
 @njit(cache=True, nogil=True)
@@ -179,7 +179,7 @@ def value_table(
         for lo, hi in spans(n_tables, n_threads)
     ]
     if n_tables:
-        run(_integrate_some, jobs, n_threads)
+        run_jobs(_integrate_some, jobs, n_threads)
     return log_evidence, mean
 
 

@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 #: Quick distances, and what they are summed from: single or double precision.
 QuickArray = NDArray[np.float32 | np.float64]
@@ -143,7 +143,9 @@ def scale_samples(
     sums, sizes = np.empty((2, m))
     fixed = X, rows, centre, factor, 0.5 if precision is np.uint16 else 0.0
     pieces = spans(m, n_threads, 64)
-    run(_scale_rows, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads)
+    run_jobs(
+        _scale_rows, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads
+    )
     return Scaled(Z, sums, float(sizes.max(initial=0.0)))
 
 
@@ -293,7 +295,7 @@ def sum_pairs(
     """
     minus_two = scaled.Z.dtype.type(-2.0)
     fixed = scaled.Z, scaled.sums, minus_two, base, rows
-    run(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
+    run_jobs(_sum_pairs, [(*fixed, *piece, D) for piece in pieces], n_threads)
 
 
 def scale_columns(
@@ -512,4 +514,4 @@ def add_mixed(
     jobs = [
         (X, low, inverse, n_vals, sign, lo, min(lo + 8, n), D) for lo in range(0, n, 8)
     ]
-    run(_add_mixed, jobs, n_threads)
+    run_jobs(_add_mixed, jobs, n_threads)

@@ -31,9 +31,14 @@ import numpy as np
 
 from veridical._core.arrays import EPS, FloatArray
 from veridical._core.compiling import njit
-from veridical.kernels.active_set import follow, step_to_bound
+from veridical.kernels.active_set import find_optimum, step_to_bound
 from veridical.kernels.duality import LEAST_PIVOT, MAX_CHANGES, TOLERANCE
-from veridical.kernels.inverse import Inverse, add_outer, begin, multiply
+from veridical.kernels.inverse import (
+    Inverse,
+    add_outer,
+    invert_equations,
+    multiply_symmetric,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -61,7 +66,7 @@ def _solve_all(problems: Inverse) -> bool:
     for k in range(len(problems.v)):
         one = _take(problems, k)
         before = one.v.copy()
-        optimal, _ = follow(one, MAX_CHANGES, False)
+        optimal, _ = find_optimum(one, MAX_CHANGES, False)
         if not (optimal and 2.0 * EPS * one.largest[0] < TOLERANCE):
             one.v[:] = before  # which balance
             return False
@@ -149,7 +154,7 @@ def _subtract(x: FloatArray, problems: Inverse) -> bool:
             m, pivot = one.n_free[0], 1.0
             for t in range(m):
                 x_free[t + 1] = x[one.order[t]]
-            multiply(one.M, m + 1, x_free, u)
+            multiply_symmetric(one.M, m + 1, x_free, u)
             for t in range(m + 1):
                 pivot -= x_free[t] * u[t]
             if pivot > LEAST_PIVOT:
@@ -213,7 +218,7 @@ def drop_while_clear(
     n_dropped, x = 0, np.empty(n)
     clear = True
     for k in range(q):
-        clear = clear and begin(_take(problems, k))
+        clear = clear and invert_equations(_take(problems, k))
     for k in range(len(gone)):
         for i in range(n):
             x[i] = gone[k, i]

@@ -4,8 +4,8 @@
 
 Mehrotra's predictor and corrector [1]_. A program is a named tuple of arrays, and says
 how to compute residuals, to multiply by the derivative A of its constraints, and to
-solve with ``P + AᵀDA``, so that its structure is used; `follow` is compiled for each
-type of program, because most problems of this library are small: with some dozen
+solve with ``P + AᵀDA``, so that its structure is used; `follow_path` is compiled for
+each type of program, because most problems of this library are small: with some dozen
 samples calls of numpy would take up to a hundred times as long as the computation.
 
 `veridical.kernels.box` is the program of multipliers with bounds,
@@ -154,7 +154,7 @@ def multiply_upper(N: FloatArray, T: FloatArray, H: FloatArray) -> None:
 
 
 @by_type
-def measure(
+def measure_residuals(
     program: Any,
     x: FloatArray,
     s: FloatArray,
@@ -223,7 +223,7 @@ class Point(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def follow(
+def follow_path(
     program: Any,
     x: FloatArray,
     s: FloatArray,
@@ -248,8 +248,8 @@ def follow(
     best, best_step, infeasible, n_steps = np.inf, 0, False, 0
     for step in range(MAX_STEPS):
         n_steps = step
-        value = measure(program, x, s, z, dual, primal)
-        gap, residual = _errors(value, s, z, dual, primal)
+        value = measure_residuals(program, x, s, z, dual, primal)
+        gap, residual = _measure_errors(value, s, z, dual, primal)
         error = max(gap, residual * max_gap / max_residual)
         if error < 0.9 * best or step == 0:
             best, best_step = error, step
@@ -284,7 +284,7 @@ def follow(
 
 
 @njit(cache=True, nogil=True)
-def _errors(
+def _measure_errors(
     value: float,
     s: FloatArray,
     z: FloatArray,
@@ -371,5 +371,5 @@ def _longest_step(
 
 @njit(cache=True, nogil=True)
 def _has_stalled(error: float, n_steps: int) -> bool:
-    """Return whether so many steps without progress are too many at this error."""
+    """Return whether this many steps without progress are too many at this error."""
     return n_steps > (_PATIENCE if error < POOR_GAP else _LONG_PATIENCE)

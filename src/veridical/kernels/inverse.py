@@ -11,7 +11,7 @@ multipliers move along it until one of them meets its bound.
 
 | symbol  | meaning                                                    | shape      |
 |---------|------------------------------------------------------------|------------|
-| G       | inner products of the samples, or their `Features`         | (n, n)     |
+| G       | inner products of the samples, or `FeatureProducts`        | (n, n)     |
 | target  | decision of a sample that meets its margin exactly         | (n,)       |
 | largest | largest sum of the sizes of the terms of ``G v``           | (1,)       |
 | order   | free samples in the order of the equations, `n_free`       | (n,), (1,) |
@@ -32,8 +32,8 @@ from veridical._core.compiling import by_type, njit
 from veridical.kernels.active_set import (
     bind,
     bound_signed,
-    follow,
-    measure,
+    find_optimum,
+    measure_biases,
     move,
     release,
     solve,
@@ -73,7 +73,7 @@ class Inverse(NamedTuple):
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def multiply(M: FloatArray, m: int, r: FloatArray, out: FloatArray) -> None:
+def multiply_symmetric(M: FloatArray, m: int, r: FloatArray, out: FloatArray) -> None:
     """Write the product of a symmetric matrix of size m and `r` to `out`."""
     out[:m] = 0.0
     for j in range(m):
@@ -112,7 +112,7 @@ def _remove(M: FloatArray, m: int, place: int) -> bool:
 # -- inner products ------------------------------------------------------------------
 
 
-class Features(NamedTuple):
+class FeatureProducts(NamedTuple):
     """Features of many samples, in place of their inner products."""
 
     X: FloatArray
@@ -158,9 +158,9 @@ def _take_products(
     return float(G[i, i])
 
 
-@multiply_gram.register(Features)
+@multiply_gram.register(FeatureProducts)
 def _multiply_features(
-    G: Features, v: FloatArray, f: FloatArray, size: FloatArray
+    G: FeatureProducts, v: FloatArray, f: FloatArray, size: FloatArray
 ) -> None:
     n, p = G.X.shape
     w, sizes = np.zeros(p), np.zeros(p)
@@ -176,9 +176,9 @@ def _multiply_features(
             size[i] += abs(G.X[i, k]) * sizes[k]
 
 
-@take_products.register(Features)
+@take_products.register(FeatureProducts)
 def _multiply_samples(
-    G: Features, i: int, others: IntArray, m: int, out: FloatArray
+    G: FeatureProducts, i: int, others: IntArray, m: int, out: FloatArray
 ) -> float:
     square, x = 0.0, G.X[i]
     for t in range(m):
@@ -201,7 +201,7 @@ def _solve(equations: Inverse) -> bool:
         residual[0] -= v[i]
     for t in range(m):
         residual[t + 1] = equations.bias[order[t]]
-    multiply(equations.M, m + 1, residual, solution)
+    multiply_symmetric(equations.M, m + 1, residual, solution)
     for t in range(m):
         equations.change[order[t]] = solution[t + 1]
     return False
@@ -216,7 +216,7 @@ def _move(equations: Inverse, step_size: float) -> None:
             v[i] = min(max(moved, equations.lower[i]), equations.upper[i])
 
 
-@measure.register(Inverse)
+@measure_biases.register(Inverse)
 def _measure(equations: Inverse) -> float:
     """Sum the products; a difference as small as their last digits is rounding.
 
@@ -294,7 +294,7 @@ def _enter(
     if m == 1:  # of the balance alone, which has no inverse
         M[0, 0], M[0, 1], M[1, 0], M[1, 1] = -diagonal, 1.0, 1.0, 0.0
         return 1.0
-    multiply(M, m, column, z)
+    multiply_symmetric(M, m, column, z)
     pivot = diagonal
     for i in range(m):
         pivot -= column[i] * z[i]
@@ -317,7 +317,7 @@ def state_equations(
     v: FloatArray,
     room: int,
 ) -> Inverse:
-    """Return the equations of these multipliers, for `begin`.
+    """Return the equations of these multipliers, for `invert_equations`.
 
     There is room for `room` more free samples than now.
     """
@@ -325,7 +325,7 @@ def state_equations(
     most_free = int(((lower < v) & (v < upper)).sum(axis=-1).max())
     size = min(n, most_free + room) + 1
     return Inverse(
-        Features(G.left) if isinstance(G, Products) else G,
+        FeatureProducts(G.left) if isinstance(G, Products) else G,
         target,
         lower,
         upper,
@@ -341,24 +341,24 @@ def state_equations(
 
 
 @njit(cache=True, nogil=True)
-def begin(equations: Inverse) -> bool:
-    """Invert the equations of these multipliers; False in vain."""
+def invert_equations(equations: Inverse) -> bool:
+    """Invert the equations of these multipliers; False if they are singular."""
     v = equations.v
-    measure(equations)
+    measure_biases(equations)
     for i in range(v.size):
         between = equations.lower[i] < v[i] < equations.upper[i]
         if between and not release(equations, i):
             return False
-    measure(equations)
+    measure_biases(equations)
     return True
 
 
 @njit(cache=True, nogil=True)
-def begin_and_follow(equations: Inverse, max_changes: int) -> tuple[bool, int]:
-    """Run `follow` from any multipliers."""
-    if not begin(equations):
+def invert_and_find_optimum(equations: Inverse, max_changes: int) -> tuple[bool, int]:
+    """Run `find_optimum` from any multipliers."""
+    if not invert_equations(equations):
         return False, 0
-    return follow(equations, max_changes, True)
+    return find_optimum(equations, max_changes, True)
 
 
 def solve_active_set(
@@ -369,7 +369,7 @@ def solve_active_set(
     a: FloatArray,
     max_changes: int = MAX_CHANGES,
 ) -> tuple[FloatArray, bool, int]:
-    """Find the optimal multipliers from near ones, by `follow`.
+    """Find the optimal multipliers from near ones, by `find_optimum`.
 
     Also returns whether they are optimal up to rounding, and the number of linear
     systems solved.
@@ -377,5 +377,5 @@ def solve_active_set(
     lower, upper = bound_signed(sign, bound)
     v = sign * a
     equations = state_equations(G, target, lower, upper, v, 2 * max_changes)
-    optimal, n_solved = begin_and_follow(equations, max_changes)
+    optimal, n_solved = invert_and_find_optimum(equations, max_changes)
     return np.where(sign > 0, v, -v), optimal, n_solved

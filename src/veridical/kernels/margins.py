@@ -3,7 +3,7 @@
     min  ½ Σ curve x² + qᵀx   with   φ(E x₁) + F x₂ ≥ h,   and F x₂ ≥ 0 with the hinge
 
 Every step solves with ``P + AᵀDA``, as many rows as there are weights. φ is the
-identity but for the logistic loss, where slacks are bounds of losses:
+identity except for the logistic loss, where slacks are bounds of losses:
 ``φ(m) = −log(1 + exp(−m))`` is concave, A has its derivative, and P its curvature times
 the multipliers.
 
@@ -41,8 +41,8 @@ from veridical.kernels.interior import (
     divide,
     factor_newton,
     factor_upper,
-    follow,
-    measure,
+    follow_path,
+    measure_residuals,
     multiply,
     multiply_transposed,
     multiply_upper,
@@ -124,7 +124,7 @@ def _sum_rows(
     product[k:] = np.dot(T[k:], second)
 
 
-@measure.register(Margins)
+@measure_residuals.register(Margins)
 def _measure(
     program: Margins,
     x: FloatArray,
@@ -253,7 +253,7 @@ def _balance(program: Margins, x: FloatArray, s: FloatArray, z: FloatArray) -> N
     """
     residual, primal = np.empty(x.size), np.empty(s.size)
     moved, largest = np.empty(s.size), z.max()
-    measure(program, x, s, z, residual, primal)
+    measure_residuals(program, x, s, z, residual, primal)
     D = np.empty(s.size)
     for i in range(s.size):
         D[i] = (z[i] / largest) ** 2
@@ -270,7 +270,7 @@ def _balance(program: Margins, x: FloatArray, s: FloatArray, z: FloatArray) -> N
         multiply(program, residual, moved)
         for i in range(s.size):
             moved[i] = z[i] + D[i] * moved[i]
-        measure(program, x, s, moved, residual, primal)
+        measure_residuals(program, x, s, moved, residual, primal)
         if moved.min() < 0.0 or not np.abs(residual).max() < before:
             break
         z[:] = moved
@@ -281,7 +281,7 @@ def _solve(
     program: Margins, x: FloatArray, s: FloatArray, z: FloatArray, tolerance: float
 ) -> Point:
     """Follow the central path, and balance the multipliers."""
-    point = follow(program, x, s, z, tolerance, tolerance, program.logistic)
+    point = follow_path(program, x, s, z, tolerance, tolerance, program.logistic)
     if not point.infeasible:
         _balance(program, point.x, point.s, point.z)
     return point

@@ -420,7 +420,7 @@ def _are_worth_cutting(
 
 
 @njit(cache=True, nogil=True)
-def _groups(
+def _group_equal_values(
     x: FloatArray,
     y: IntArray,
     weight: NDArray[np.int32],
@@ -631,11 +631,11 @@ def block_gains(
                 continue
             for t in range(n):
                 weight[t] = counts[s, uintp(order[j, t])]
-            n_groups = _groups(values, label, weight, cum, pure)
+            n_groups = _group_equal_values(values, label, weight, cum, pure)
             n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
             if n_cuts == 0:
                 continue
-            table = _table(n_groups, n_cuts, ends, cum)
+            table = _count_table(n_groups, n_cuts, ends, cum)
             for k in range(n_classes):
                 missing[k] = class_totals[s, k] - known[k, s]
             spread_missing(table, missing)
@@ -643,7 +643,7 @@ def block_gains(
 
 
 @njit(cache=True, nogil=True)
-def _table(
+def _count_table(
     n_groups: int, n_cuts: int, ends: IntArray, cum: NDArray[np.int32]
 ) -> FloatArray:
     """Count the samples per interval and class."""
@@ -682,7 +682,7 @@ def column_cuts(
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
     stack = np.empty((n + 2, 2), dtype=np.intp)
-    n_groups = _groups(value, label, weight, cum, pure)
+    n_groups = _group_equal_values(value, label, weight, cum, pure)
     n_cuts = _cuts(n_groups, cum, pure, xlogx, count_cuts, stack, ends)
     n_values = 0
     for t in range(n):

@@ -168,7 +168,7 @@ def _sum_features(
 
 
 @njit(cache=True, nogil=True)
-def _sum_rows(
+def _add_rows(
     block: FloatArray,
     origin: FloatArray,
     y: IntArray,
@@ -424,7 +424,7 @@ def _sum_tile(
         part = slice(first, first + step)
         block = np.ascontiguousarray(X[part], dtype=np.float64)
         start = sets.start[first : first + step + 1]
-        _sum_rows(block, origin, y[part], start, sets.where, sets.change, sums, squares)
+        _add_rows(block, origin, y[part], start, sets.where, sets.change, sums, squares)
 
 
 def _origins(X: Any) -> FloatArray:

@@ -50,7 +50,7 @@ def digamma_table(n: int) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _spread(values: FloatArray, w: IntArray) -> float:
+def _standard_deviation(values: FloatArray, w: IntArray) -> float:
     total = mean = 0.0
     for i in range(values.size):
         total += w[i]
@@ -142,7 +142,7 @@ def information_of_numbers(
     upto_x, upto_y = _sums(w), _sums(w_sorted)
     total = upto_x[n]
     k = min(k, total - 1)
-    s_x, s_y = _spread(x, w), _spread(y, w)
+    s_x, s_y = _standard_deviation(x, w), _standard_deviation(y, w)
     if k < 1 or x[0] == x[n - 1] or not s_x > 0 or not s_y > 0:
         return 0.0
     times = np.zeros((2, total + 1), dtype=np.int64)  # how often m_x and m_y occur

@@ -15,7 +15,7 @@ from veridical._core.arrays import FloatArray, IntArray
 # Default relative difference of two scores; with a smaller one they are tied.
 TIED_WITHIN = 1e-12
 
-#: A score up to it is 0 but for rounding: the feature has no relevance.
+#: A score up to it is 0 up to rounding: the feature has no relevance.
 NO_SCORE = 1e-12
 
 #: One for all scores, or one for each.

@@ -57,7 +57,7 @@ def centre_target(z: FloatArray) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _add_row(v: float, z: float, w: float, joint: FloatArray, squares: Any) -> None:
+def _add_to_sums(v: float, z: float, w: float, joint: FloatArray, squares: Any) -> None:
     """Add a row of weight w to the sums of x, x z and x²."""
     p, q = multiply_double(v, 0.0, w)
     joint[0, 0], joint[0, 1] = add(joint[0, 0], joint[0, 1], p, q)
@@ -80,7 +80,7 @@ def _joint_alone(
     squares[:] = 0.0
     for i in range(x.size):
         if count[i] != 0:
-            _add_row(own[i], z[i], count[i], joint, squares)
+            _add_to_sums(own[i], z[i], count[i], joint, squares)
 
 
 @njit(cache=True, nogil=True)
@@ -103,9 +103,9 @@ def _joint_moments(
     joint[:] = 0.0
     squares[:] = 0.0
     for i in range(x.size):
-        _add_row(x[i], z[i], 1.0, joint[n_sets], squares[n_sets])
+        _add_to_sums(x[i], z[i], 1.0, joint[n_sets], squares[n_sets])
         for c in range(start[i], start[i + 1]):
-            _add_row(x[i], z[i], change[c], joint[where[c]], squares[where[c]])
+            _add_to_sums(x[i], z[i], change[c], joint[where[c]], squares[where[c]])
     for s in range(n_sets):
         if whole[s]:
             for k in range(2):

@@ -36,7 +36,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import by_type, njit
 from veridical.kernels.distance import QuickArray, mixed_distance, numeric_distance
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 # Relative difference of two distances; with a smaller one they are equal.
 DISTANCE_TIE = 1e-11
@@ -532,7 +532,7 @@ def _gather(
     pieces = spans(asked.size, max(n_pieces, -(-asked.size // problem.step)), 16)
     parts = spans(len(pieces), 1 if problem.tick is None else N_PARTS)
     for lo, hi in parts:
-        run(work, pieces[lo:hi], n_threads)
+        run_jobs(work, pieces[lo:hi], n_threads)
         if problem.tick is not None:
             problem.tick()
     return merge_repeated(join([found[lo] for lo, _ in pieces]), problem.n_ids)

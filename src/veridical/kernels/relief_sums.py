@@ -29,7 +29,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.distance import LEVELS, value_difference
 from veridical.kernels.relief import NeighbourPairs, join
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 
 TILE = 1024  # features whose sums stay in the first-level cache
 AT_ONCE = 65535 // LEVELS  # differences of rounded values that are summed at a time
@@ -180,7 +180,7 @@ def sum_numeric(
         for s in reversed(range(len(ends)))  # the longest first
         for lo, hi in spans(X.shape[1], n_threads, 64)
     ]
-    run(_sum_numeric, jobs, n_threads)
+    run_jobs(_sum_numeric, jobs, n_threads)
     if len(sets) == 1:
         return total
     with np.errstate(invalid="ignore"):  # values near the largest double

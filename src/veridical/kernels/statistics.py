@@ -1,4 +1,4 @@
-"""Statistics that several rooms need: sums of squares, F, χ², shares, p-values.
+"""Statistics that several packages need: sums of squares, F, χ², shares, p-values.
 
 | symbol  | meaning                                                | shape      |
 |---------|--------------------------------------------------------|------------|

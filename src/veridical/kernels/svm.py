@@ -58,12 +58,12 @@ from veridical.kernels.svm_exact import exact_gram, solve_active_set_exactly
 
 #: SMO steps before the first attempt to solve for the free multipliers; twice as many
 #: before each further one.
-_STEPS = 200
-#: SMO steps per sample; after so many the interior-point method is tried.
+_STEPS_BEFORE_SOLVE = 200
+#: SMO steps per sample; after this many the interior-point method is tried.
 _STEPS_PER_SAMPLE = 10
 #: SMO steps per sample before the active-set method, where no bound limits them.
 _STEPS_TO_START = 4
-#: Samples; with more, interior points are faster than SMO steps from nowhere and than
+#: Samples; with more, interior points are faster than SMO steps from 0 and than
 #: changes of the active set.
 _LARGE = 1000
 #: Samples; inner products of more, in twice the precision, would take too much memory
@@ -212,7 +212,7 @@ def _solve_in_doubles(
             found, optimal, _ = solve_active_set(*problem, a)
         return found if found is not None and optimal else solve_interior(*problem)[0]
     grad = sign * (gram @ (sign * a) - target)
-    near, steps, total = False, _STEPS, 0
+    near, steps, total = False, _STEPS_BEFORE_SOLVE, 0
     while found is None and not near and total < _STEPS_PER_SAMPLE * n:
         near = descend(gram, sign, bound, a, grad, TOLERANCE, steps) <= TOLERANCE
         found = polish(*problem, a)

@@ -25,8 +25,8 @@ from veridical._core.compiling import njit
 from veridical.kernels.active_set import (
     bind,
     bound_signed,
-    follow,
-    measure,
+    find_optimum,
+    measure_biases,
     move,
     release,
     solve,
@@ -41,7 +41,7 @@ _BLOCK_FEATURES = 64
 _CHANGES_PER_SAMPLE = 20
 
 
-class Pairs(NamedTuple):
+class PreciseEquations(NamedTuple):
     """Equations in pairs of doubles; see the notation above."""
 
     G: FloatArray
@@ -204,11 +204,11 @@ def _subtract_pair(
 
 
 @njit(cache=True, nogil=True)
-def _differences(
+def _build_equations(
     G: FloatArray,
     others: Any,
     ref: int,
-    equations: Pairs,
+    equations: PreciseEquations,
     excess: float,
     excess_low: float,
 ) -> tuple[FloatArray, FloatArray]:
@@ -277,8 +277,8 @@ def _solve_pivoted(
 # -- the equations -------------------------------------------------------------------
 
 
-@solve.register(Pairs)
-def _solve(equations: Pairs) -> bool:
+@solve.register(PreciseEquations)
+def _solve(equations: PreciseEquations) -> bool:
     """Find the changes that put all free samples on the margin and balance.
 
     Where the inner products are singular and there are no such changes, a direction
@@ -298,7 +298,7 @@ def _solve(equations: Pairs) -> bool:
         excess, excess_low = add(excess, excess_low, equations.v[t], equations.v_low[t])
         change[t], change_low[t] = 0.0, 0.0
     excess, excess_low = normalize(excess, excess_low)
-    H, g = _differences(G, others, ref, equations, excess, excess_low)
+    H, g = _build_equations(G, others, ref, equations, excess, excess_low)
     pivots, rank = _factor(H)
     x, flat = _solve_pivoted(H, g, pivots, rank)
     high, low = (0.0, 0.0) if flat >= 0 else (-excess, -excess_low)
@@ -311,8 +311,8 @@ def _solve(equations: Pairs) -> bool:
     return flat >= 0
 
 
-@move.register(Pairs)
-def _move(equations: Pairs, step_size: float) -> None:
+@move.register(PreciseEquations)
+def _move(equations: PreciseEquations, step_size: float) -> None:
     v, v_low = equations.v, equations.v_low
     for i in range(v.size):
         if equations.free[i]:
@@ -324,8 +324,8 @@ def _move(equations: Pairs, step_size: float) -> None:
             v_low[i] = low if v[i] == high else 0.0
 
 
-@measure.register(Pairs)
-def _measure(equations: Pairs) -> float:
+@measure_biases.register(PreciseEquations)
+def _measure(equations: PreciseEquations) -> float:
     """Compute the biases; the last digit of those of free samples is rounding."""
     G, v, v_low = equations.G, equations.v, equations.v_low
     largest = 0.0
@@ -342,23 +342,23 @@ def _measure(equations: Pairs) -> float:
     return max(SAME_BIAS, EPS * largest)
 
 
-@bind.register(Pairs)
-def _bind(equations: Pairs, i: int) -> bool:
+@bind.register(PreciseEquations)
+def _bind(equations: PreciseEquations, i: int) -> bool:
     equations.free[i], equations.v_low[i] = False, 0.0
     return True
 
 
-@release.register(Pairs)
-def _release(equations: Pairs, i: int) -> bool:
+@release.register(PreciseEquations)
+def _release(equations: PreciseEquations, i: int) -> bool:
     equations.free[i] = True
     return True
 
 
 @njit(cache=True, nogil=True)
-def _follow(equations: Pairs, max_changes: int) -> None:
+def _follow(equations: PreciseEquations, max_changes: int) -> None:
     """Run the active-set method from any multipliers."""
-    measure(equations)
-    follow(equations, max_changes, False)
+    measure_biases(equations)
+    find_optimum(equations, max_changes, False)
 
 
 def solve_active_set_exactly(
@@ -377,7 +377,7 @@ def solve_active_set_exactly(
     v, v_low, bias, bias_low, change, change_low = np.zeros((6, n))
     v[:] = sign * a
     free = (a > 0) & (a < bound)
-    equations = Pairs(
+    equations = PreciseEquations(
         G, target, lower, upper, v, v_low, bias, bias_low, change, change_low, free
     )
     _follow(equations, _CHANGES_PER_SAMPLE * n)

@@ -7,7 +7,7 @@ and its dual in well-scaled variables (α, η), w* = Σ ηᵢ xᵢ*:
 
     max  Σα − ½ αᵀQα − γ/2 ηᵀK*η   with   α ≥ 0, β = c − α + γη ≥ 0, yᵀα = 0, 1ᵀη = 0.
 
-The last equation goes with b*. The dual in (α, β) would carry the constant
+The last equation is that of b*. The dual in (α, β) would carry the constant
 (C²/2γ) 1ᵀK*1, beside which the optimum is lost to rounding when C/γ is large [1]_.
 
 With squared slacks, ½ Σ cᵢ ξᵢ² without ξ ≥ 0, both biases are weights of a constant
@@ -69,7 +69,7 @@ from veridical.kernels.svm import descend, solve_nonnegative, solve_svm
 
 #: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
 _LEAST_RCOND = 1e-11
-#: Samples; up to so many a whole inverse costs no more than some of its rows, and SMO
+#: Samples; up to this many a whole inverse costs no more than some of its rows, and SMO
 #: steps cost less than interior points.
 SMALL = 400
 #: SMO steps per sample in search of the active set.
@@ -505,7 +505,7 @@ class Slacks:
         return self.gram_star * np.multiply.outer(self._root, self._root) / self.gamma
 
     def curvature(self) -> FloatArray:
-        """Compute H."""
+        """Compute H, the curvature of the slacks; see the notation above."""
         H = cho_solve(self._factored, self._inner())
         H = H / np.multiply.outer(self._root, self._root)
         return (H + H.T) / 2

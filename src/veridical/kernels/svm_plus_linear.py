@@ -280,7 +280,9 @@ class Linear:
 
 
 @njit(cache=True, nogil=True)
-def _dot(data: Any, indices: Any, start: int, stop: int, w: FloatArray) -> float:
+def _dot_product(
+    data: Any, indices: Any, start: int, stop: int, w: FloatArray
+) -> float:
     total = 0.0
     for t in range(start, stop):
         total += data[t] * w[indices[t]]
@@ -319,8 +321,8 @@ def _sweep(
     for i in order:
         p, q = starts[i], starts[i + 1]
         r, s = star_starts[i], star_starts[i + 1]
-        slack = _dot(star_data, star_indices, r, s, v) + constant * v[star_last]
-        margin = y[i] * (_dot(data, indices, p, q, w) + w[last])
+        slack = _dot_product(star_data, star_indices, r, s, v) + constant * v[star_last]
+        margin = y[i] * (_dot_product(data, indices, p, q, w) + w[last])
         step = max(-a[i], (1.0 - margin - slack) / (norm[i] + star_norm[i] / gamma))
         if step != 0.0:
             a[i] += step

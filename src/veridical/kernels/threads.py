@@ -58,7 +58,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-def run(
+def run_jobs(
     routine: Callable[..., Any], jobs: Iterable[Sequence[Any]], n_threads: int
 ) -> None:
     """Call ``routine(*job)`` for every job; an error is raised.

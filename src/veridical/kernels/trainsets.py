@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 
-#: Of two complementary sets at most one row of so many is in neither.
+#: Of two complementary sets at most one row of this many is in neither.
 MOST_IN_NEITHER = 8
 
 

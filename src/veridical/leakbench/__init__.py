@@ -7,7 +7,7 @@ and how often they raise a false alarm on honest work.
 
 from veridical.leakbench.controls import CONTROLS
 from veridical.leakbench.honest_tables import (
-    SOURCES,
+    HONEST_SOURCES,
     HonestTable,
     draw_table,
     real_sources,
@@ -18,8 +18,8 @@ from veridical.leakbench.planting import Control, Mechanism, Planted, Scenario
 
 __all__ = [
     "CONTROLS",
+    "HONEST_SOURCES",
     "MECHANISMS",
-    "SOURCES",
     "Control",
     "HonestTable",
     "Mechanism",

@@ -104,7 +104,7 @@ def _ids(table: HonestTable, rng: Rng) -> Scenario:
 
 
 def _batches(table: HonestTable, rng: Rng) -> Scenario:
-    """Measure in two batches that do not go with the class, and say so."""
+    """Measure in two batches that are independent of the class, and say so."""
     batch = rng.integers(2, size=table.n)
     X = table.X + 0.5 * table.X.std(axis=0) * batch[:, None]
     return Scenario(table.estimator, X, table.y, known={"batch": batch})

@@ -92,7 +92,7 @@ def draw_table(source: str, seed: int) -> HonestTable:
     Parameters
     ----------
     source : str
-        Name of a simulated or real source, see `SOURCES`.
+        Name of a simulated or real source, see `HONEST_SOURCES`.
     seed : int
         Number of the draw.
 
@@ -104,9 +104,11 @@ def draw_table(source: str, seed: int) -> HonestTable:
     ((80, 40), [0, 1])
     """
     rng = mixed_generator(seed, *source.encode())
-    X, y = SOURCES[source](rng)
-    turn = seed // len(SOURCES) % len(ESTIMATORS)  # a source has every estimator
-    return HonestTable(X, y, ESTIMATORS[turn](), source, seed)
+    X, y = HONEST_SOURCES[source](rng)
+    turn = (
+        seed // len(HONEST_SOURCES) % len(HONEST_CLASSIFIERS)
+    )  # a source has every estimator
+    return HonestTable(X, y, HONEST_CLASSIFIERS[turn](), source, seed)
 
 
 def simulated_sources() -> list[str]:
@@ -142,7 +144,7 @@ def target_encoder() -> TargetEncoder:
 
 
 #: Honest classifiers; the draws of a table take them in turn.
-ESTIMATORS: tuple[Callable[[], Any], ...] = (
+HONEST_CLASSIFIERS: tuple[Callable[[], Any], ...] = (
     GaussianNB,
     lambda: nearest(3),
     lambda: make_estimator("svm"),
@@ -233,4 +235,4 @@ _REAL: dict[str, Callable[[np.random.Generator], Drawn]] = {
 }
 
 #: Every source of honest tables by its name.
-SOURCES = {**_SIMULATED, **_REAL}
+HONEST_SOURCES = {**_SIMULATED, **_REAL}

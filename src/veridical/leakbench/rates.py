@@ -161,7 +161,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     )
     notes = (
         "Doses that move the score by less than 5 points on average need not be found.",
-        "Findings about the design (such as unbalanced classes) are no false alarms.",
+        "Findings about the design (such as unbalanced classes) are not false alarms.",
     )
     return study.make_report(
         frame.assign(status="ok") if "status" not in frame else frame,

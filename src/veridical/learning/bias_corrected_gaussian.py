@@ -20,7 +20,7 @@ from veridical.kernels.normal_classes import (
     marginal,
 )
 from veridical.kernels.ordering import order_by_score
-from veridical.kernels.threads import run, spans, thread_count
+from veridical.kernels.threads import run_jobs, spans, thread_count
 from veridical.learning.bias_corrected import BiasCorrected
 from veridical.learning.bias_corrected_evidence import Components, low_normal
 from veridical.learning.bias_corrected_nominal import check_threshold
@@ -28,7 +28,7 @@ from veridical.learning.bias_corrected_prior import NullShare, Prior
 
 #: Largest r = 1/α to search, above that of binary features: numeric features may
 #: separate classes better.
-_LARGEST_RATIO = 1e3
+_LARGEST_INVERSE_ALPHA = 1e3
 #: Relative difference of correlations; below it they are equal.
 _EQUAL_WITHIN = 1e-12
 
@@ -273,7 +273,7 @@ class BiasCorrectedGaussianNB(BiasCorrected):
     def _integrate(self, prior: Prior, null: NullShare, sizes: IntArray) -> None:
         """Compute the posterior of α and what predictions need."""
         normals = self._normals
-        grid = self._make_grid(prior, null, normals, 1.0 / _LARGEST_RATIO)
+        grid = self._make_grid(prior, null, normals, 1.0 / _LARGEST_INVERSE_ALPHA)
         evidence, self._place, self._shrunk = normals.tables(grid.alphas)
         adjustment = normals.adjustment(grid.alphas)
         points = self._store_posterior(grid, null, evidence, adjustment, sizes)
@@ -307,13 +307,13 @@ class BiasCorrectedGaussianNB(BiasCorrected):
                 )
                 for lo, hi in spans(len(values), n_threads)
             ]
-            run(add_log_mixtures, mixtures, n_threads)
+            run_jobs(add_log_mixtures, mixtures, n_threads)
             return out
         jobs = [
             (values, self._place, self._shrunk, power, lo, hi, out)
             for lo, hi in spans(len(values), n_threads)
         ]
-        run(add_log_densities, jobs, n_threads)
+        run_jobs(add_log_densities, jobs, n_threads)
         scales = 0.5 * np.log(self._shrunk).sum(axis=2)  # (A, K)
         return out + scales.T[:, None, :]
 

@@ -353,7 +353,7 @@ class Rates:
 # -- features with several categories --------------------------------------------------
 
 
-def _count_categories(
+def _count_by_class(
     codes: NDArray[Any], y: IntArray, n_classes: int, n_values: int
 ) -> IntArray:
     """Count the samples of each class with each category."""
@@ -586,7 +586,7 @@ class CountedFeatures:
             for c in range(len(sizes)):
                 ones[columns, c] = above[y == c].sum(axis=0)
         tables = {
-            k: _count_categories(values[:, k], y, len(sizes), int(n_values[k]))
+            k: _count_by_class(values[:, k], y, len(sizes), int(n_values[k]))
             for k in np.flatnonzero(n_values > 2).tolist()
         }
         scores = statistics(sizes, ones)

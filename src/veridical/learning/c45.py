@@ -178,7 +178,7 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         self.categories_ = table.categories
         self.tree_ = self._grow(
             _by_feature(table.values),
-            _count_categories(table.categories),
+            _number_of_categories(table.categories),
             codes,
             len(self.classes_),
             weights,
@@ -204,7 +204,7 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         categorical = any(values is not None for values in self.categories_)
         X = read_samples(self, X, reset=False, categorical=categorical)
         table = encode(X, categories=self.categories_)
-        n_categories = _count_categories(self.categories_)
+        n_categories = _number_of_categories(self.categories_)
         return class_shares(self.tree_, n_categories, _by_feature(table.values))
 
     def _most_probable(self, X: Any) -> IntArray:
@@ -340,7 +340,7 @@ class C45(PredictMany, MixedFeatures, ProbabilityClassifier):
         n_classes : int, optional
             Number of classes; with it the result is `Outputs` with class shares.
         """
-        n_categories = _count_categories(features.categories)
+        n_categories = _number_of_categories(features.categories)
         undeclared = features.categorical & ~declared
         every = np.arange(len(n_categories))
         whole = None
@@ -410,7 +410,7 @@ def class_shares(tree: Tree, n_categories: IntArray, values: FloatArray) -> Floa
     return predict_shares(nodes, tree.probability, n_categories, values)
 
 
-def _count_categories(categories: Categories) -> IntArray:
+def _number_of_categories(categories: Categories) -> IntArray:
     """Count the categories of every feature; 0 for a numeric feature."""
     sizes = [0 if c is None else max(1, len(c)) for c in categories]
     return np.array(sizes, dtype=np.intp)

@@ -83,7 +83,7 @@ class ClassSums:
             weight[k], mean[k], spread[k] = _moments(
                 numbers[rows], sample_weight[rows], origin
             )
-        counts = _count(codes, categories, y, sample_weight, n_classes)
+        counts = _count_categories(codes, categories, y, sample_weight, n_classes)
         class_weight = np.bincount(y, weights=sample_weight, minlength=n_classes)
         first = np.full(n_classes, np.inf)
         np.minimum.at(first, y, np.arange(len(y)))
@@ -130,7 +130,7 @@ class ClassSums:
         )
 
 
-def _count(
+def _count_categories(
     codes: NDArray[Any],
     categories: list[NDArray[Any]],
     y: IntArray,

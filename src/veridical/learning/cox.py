@@ -407,7 +407,7 @@ class _PenalizedLikelihood:
         plain, best = self._value(coef)
         for step in range(1, max_iter + 1):
             gradient, curvature = self._derivatives(coef)
-            change = _solve(curvature, gradient)
+            change = _solve_symmetric(curvature, gradient)
             gain = 0.5 * float(gradient @ change)
             size = 1.0
             for _ in range(_MAX_HALVINGS):
@@ -430,8 +430,8 @@ class _PenalizedLikelihood:
         return coef, plain, max_iter
 
 
-def _solve(A: FloatArray, b: FloatArray) -> FloatArray:
-    """Solve a symmetric system; a singular one with something on its diagonal."""
+def _solve_symmetric(A: FloatArray, b: FloatArray) -> FloatArray:
+    """Solve a symmetric system; if it is singular, enlarge its diagonal a little."""
     try:
         L = np.linalg.cholesky(A)
     except np.linalg.LinAlgError:

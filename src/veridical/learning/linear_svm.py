@@ -28,11 +28,11 @@ from veridical.learning.inputs import check_positive
 #: degenerate, errors of 1e-5 or so remain; those of scikit-learn's SVC are of 1e-3.
 VOTE_TIE = 1e-4
 
-#: Features, or samples if fewer; up to so many interior points take 0.1 to 1 times the
+#: Features, or samples if fewer; up to this, interior points take 0.1 to 1 times the
 #: time of the dual solver.
 FEW_FEATURES = 30
-#: Samples per feature, and features: with at least so many samples per feature, and at
-#: most so many features, interior points take 0.05 to 1 times the time of the dual
+#: Samples per feature, and features: with at least as many samples per feature, and at
+#: most this many features, interior points take 0.05 to 1 times the time of the dual
 #: solver; with fewer samples per feature up to ten times.
 NARROW = ((2, 100), (5, 200))
 #: Samples; with more, inner products of all of them would take too much memory.

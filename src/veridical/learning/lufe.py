@@ -50,7 +50,7 @@ from veridical.kernels.svm_plus import (
     solve_grid,
     solve_plain,
 )
-from veridical.kernels.threads import run, thread_count
+from veridical.kernels.threads import run_jobs, thread_count
 from veridical.learning.inputs import is_positive
 from veridical.learning.svm_plus_problem import (
     OneAgainstRest,
@@ -620,7 +620,7 @@ class LUFeCV(LUFe):
         LUFeCV
             The fitted classifier itself.
         """
-        Cs, gammas = _values(self.Cs, "Cs"), _values(self.gammas, "gammas")
+        Cs, gammas = _read_grid(self.Cs, "Cs"), _read_grid(self.gammas, "gammas")
         n_threads = thread_count(self.n_jobs)
         training = self._prepare(X, y, sample_weight)
         gram = training.gram()
@@ -658,18 +658,18 @@ class LUFeCV(LUFe):
 
         def work(number: int) -> None:
             train, test = folds[number]
-            scores[:, :, number] = _accuracies(
+            scores[:, :, number] = _score_fold(
                 training, gram, gram_star, train, test, Cs, gammas, self
             )
 
-        run(work, [(number,) for number in range(len(folds))], n_threads)
+        run_jobs(work, [(number,) for number in range(len(folds))], n_threads)
         return scores
 
     def _deployed_C(self) -> float:
         return float(self.C_)
 
 
-def _values(given: Sequence[float] | None, name: str) -> list[float]:
+def _read_grid(given: Sequence[float] | None, name: str) -> list[float]:
     try:
         values = list(GRID if given is None else given)
     except TypeError:
@@ -679,7 +679,7 @@ def _values(given: Sequence[float] | None, name: str) -> list[float]:
     return [float(v) for v in values]
 
 
-def _accuracies(
+def _score_fold(
     training: Training,
     gram: FloatArray,
     gram_star: FloatArray | None,

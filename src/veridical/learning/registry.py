@@ -53,7 +53,7 @@ def _svm() -> TabularClassifier:
     return TabularClassifier(LinearSVM(C=1.0))
 
 
-def _nearest() -> TabularClassifier:
+def _make_nearest_neighbour() -> TabularClassifier:
     return TabularClassifier(NearestNeighbour(), categorical_weight=ONE_APART)
 
 
@@ -102,7 +102,7 @@ def _cox() -> TabularPredictor:
 ESTIMATORS: dict[str, Callable[[], Any]] = {
     "svm": _svm,
     "nb": NaiveBayes,
-    "1nn": _nearest,
+    "1nn": _make_nearest_neighbour,
     "c45": C45,
     "dagsvm": _dagsvm,
     "logistic": _logistic,

@@ -39,7 +39,7 @@ class RowSums:
 
     @classmethod
     def over(cls, splits: Sequence[Split], n_rows: int) -> RowSums:
-        """Find how each training set differs from all samples, or from none."""
+        """Find which samples each training set adds to none, or removes from all."""
         whole = np.zeros(len(splits))
         rows, changes, starts = [], [], [0]
         minus = np.full(n_rows, -1.0)

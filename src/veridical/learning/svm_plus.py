@@ -21,7 +21,7 @@ from veridical._core.weights import read_weights
 from veridical.kernels.duality import InfeasibleError
 from veridical.kernels.svm_plus_linear import LinearSolution
 from veridical.learning.svm_plus_problem import (
-    INFEASIBLE,
+    INFEASIBLE_MESSAGE,
     GramMaker,
     Kernel,
     OneAgainstRest,
@@ -305,7 +305,7 @@ class SVMPlus(OneAgainstRest):
             else:
                 found = problem.solve(problems)
         except InfeasibleError:
-            raise InputError(INFEASIBLE) from None
+            raise InputError(INFEASIBLE_MESSAGE) from None
         self._store(None if descends else X, problems, found)
         if descends:
             warn_of_sweeps(self)

@@ -54,7 +54,7 @@ KERNELS = ("linear", "rbf", "poly", "precomputed")
 
 #: Share of the largest entry (or eigenvalue) of a Gram matrix; a larger asymmetry (or
 #: negative eigenvalue) is an error.
-_ROUNDING = 1e-6
+_LARGEST_ASYMMETRY = 1e-6
 #: Share of the largest entry, per sample; eigenvalues further below 0 are set to zero.
 _DOUBLE_ROUNDING = 1e-15
 
@@ -139,7 +139,7 @@ class GramMaker:
         largest = float(off.max(initial=0.0))
         if largest == 0.0:
             return found
-        if largest > _ROUNDING * np.abs(found).max():
+        if largest > _LARGEST_ASYMMETRY * np.abs(found).max():
             i, j = (int(k) for k in np.unravel_index(off.argmax(), off.shape))
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not "
@@ -169,7 +169,7 @@ class GramMaker:
         if not dpotrf(lifted.T, lower=1, overwrite_a=1)[1]:
             return gram
         values, vectors = np.linalg.eigh(gram)
-        if values[0] < -_ROUNDING * max(float(values[-1]), 0.0):
+        if values[0] < -_LARGEST_ASYMMETRY * max(float(values[-1]), 0.0):
             raise InputError(
                 f"{self.name}={self._shown()} gave a Gram matrix that is not positive "
                 f"semi-definite: its eigenvalues run from {values[0]:.3g} to "
@@ -381,7 +381,7 @@ def _dense(X: Any) -> FloatArray:
 LOSSES = ("hinge", "squared_hinge")
 SOLVERS = ("auto", "exact", "descent")
 
-INFEASIBLE = (
+INFEASIBLE_MESSAGE = (
     "No weights meet the constraints: without privileged_bias the slacks must be a "
     "linear function of the privileged features (nowhere negative, with the hinge "
     "loss), and that and the features together do not separate the classes. Centred "

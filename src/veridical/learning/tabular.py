@@ -404,12 +404,12 @@ def _for_table(answers: Sequence[Outputs], labels: IntArray, n_classes: int) -> 
     """Stack the outputs, with a column for every class of the table."""
     codes, proba, decision = join_outputs(answers, np.stack)
     if proba is not None:
-        proba = _spread(proba, labels, n_classes, 0.0)
+        proba = _put_in_columns(proba, labels, n_classes, 0.0)
     if decision is not None and decision.ndim == 3:
-        decision = _spread(decision, labels, n_classes, _lowest(decision))
+        decision = _put_in_columns(decision, labels, n_classes, _lowest(decision))
     elif decision is not None and n_classes > 2:  # two of more classes
         both = np.stack([-decision, decision], axis=2)
-        decision = _spread(both, labels, n_classes, _lowest(both))
+        decision = _put_in_columns(both, labels, n_classes, _lowest(both))
     elif decision is not None and labels[0] == 1:
         decision = -decision
     return Outputs(labels[codes], proba, decision)
@@ -420,7 +420,7 @@ def _lowest(values: FloatArray) -> FloatArray:
     return values.min(axis=(1, 2), keepdims=True) - 1.0
 
 
-def _spread(
+def _put_in_columns(
     values: FloatArray, labels: IntArray, n_classes: int, fill: Any
 ) -> FloatArray:
     result = np.empty((*values.shape[:2], n_classes))

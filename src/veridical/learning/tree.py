@@ -135,7 +135,9 @@ class TreeWords:
         label = self.classes[self._label[node]]
         weight = value.sum()
         errors = weight - value.max()
-        counts = _number(weight) + (f"/{_number(errors)}" if errors > 0.005 else "")
+        counts = _write_weight(weight) + (
+            f"/{_write_weight(errors)}" if errors > 0.005 else ""
+        )
         return f"{label} ({counts})"
 
     def text(self, max_depth: int | None = None) -> str:
@@ -167,6 +169,6 @@ def first_largest(probability: FloatArray) -> IntArray:
     return (probability > largest - _EMPTY_WEIGHT).argmax(axis=1)
 
 
-def _number(x: float) -> str:
+def _write_weight(x: float) -> str:
     """Write a weight with at most two decimals, and none where it is whole."""
     return f"{x:.2f}".rstrip("0").rstrip(".")

@@ -303,7 +303,7 @@ def read_with_blocks(
         combat=None if combat is None else _without_columns(combat),
         residualize=None if residualize is None else _without_columns(residualize),
     )
-    _check(blocks, table)
+    _check_confounding(blocks, table)
     return table.replace(blocks=blocks)
 
 
@@ -424,7 +424,7 @@ def _frame(side: SideColumns | None) -> pd.DataFrame | None:
 # -- what cannot be corrected --------------------------------------------------------
 
 
-def _check(blocks: SampleBlocks, table: Table) -> None:
+def _check_confounding(blocks: SampleBlocks, table: Table) -> None:
     """Raise for batches and covariates that cannot be told from the outcome."""
     for frame in (blocks.covariates, blocks.kept):
         if frame is not None:

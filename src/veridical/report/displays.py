@@ -168,7 +168,7 @@ class FigureDisplay:
         InputError
             If there is no such figure.
         """
-        return cls(_chosen(view(record).figures, which)).plot(ax=ax, **kwargs)
+        return cls(_pick_picture(view(record).figures, which)).plot(ax=ax, **kwargs)
 
     def plot(self, *, ax: Axes | None = None, **kwargs: Any) -> Self:
         """Draw the figure.
@@ -515,10 +515,10 @@ class CurvesDisplay(_Display):
 
 
 def _one(record: Any, which: int) -> Curves:
-    return _chosen([picture for _, picture in _panels(record, Curves)], which)
+    return _pick_picture([picture for _, picture in _panels(record, Curves)], which)
 
 
-def _chosen(pictures: Sequence[T], which: int) -> T:
+def _pick_picture(pictures: Sequence[T], which: int) -> T:
     """Return one of several pictures, or say how many there are."""
     if not 0 <= which < len(pictures):
         raise InputError(

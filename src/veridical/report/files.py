@@ -35,7 +35,7 @@ def check_writable(path: str | Path) -> Path:
         Where the folder is missing or closed, or something other than a file is there.
     """
     target = _target(path)
-    with _explained(target), _temporary(target):
+    with _explain_error(target), _temporary(target):
         pass
     return target
 
@@ -51,7 +51,7 @@ def write(content: str | bytes, path: str | Path) -> Path:
         Where; a link is followed.
     """
     target = _target(path)
-    with _explained(target), _temporary(target) as scratch:
+    with _explain_error(target), _temporary(target) as scratch:
         with scratch.open("wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
@@ -70,7 +70,7 @@ def _target(path: str | Path) -> Path:
             f"{FORMATS[-1]}"
         )
     target = Path(os.path.realpath(path))
-    with _explained(target):
+    with _explain_error(target):
         try:
             mode = target.stat().st_mode
         except (FileNotFoundError, NotADirectoryError):
@@ -89,7 +89,7 @@ def _target(path: str | Path) -> Path:
 
 
 @contextlib.contextmanager
-def _explained(target: Path) -> Iterator[None]:
+def _explain_error(target: Path) -> Iterator[None]:
     """Raise an `InputError` that says why the operating system refused."""
     try:
         yield

@@ -124,7 +124,7 @@ class Pairs:
 
     @property
     def values(self) -> list[float]:
-        """Everything that is drawn, but for the levels."""
+        """Everything that is drawn, except the levels."""
         found = [value for pair in self.pairs for value in pair[1:]]
         return found + self.a.values + self.b.values
 
@@ -143,7 +143,7 @@ class Distribution:
 
     @property
     def values(self) -> list[float]:
-        """Everything that is drawn, but for the levels."""
+        """Everything that is drawn, except the levels."""
         return [*self.mark.values, *self.values_below]
 
 
@@ -870,7 +870,7 @@ def provenance(
             )
         listed = [Fact("Data", f"{data['name']}: {size}"), target]
     named = {fact.name: fact.value for fact in facts}
-    for key, label, value in _named(settings):
+    for key, label, value in _list_settings(settings):
         if key not in ("command", "call"):
             text = write_setting(value)
             before = named.get(label, text)
@@ -886,13 +886,13 @@ def provenance(
     return Provenance(tuple(sentences), tuple(listed), repeat, note)
 
 
-def _named(settings: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
+def _list_settings(settings: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
     """List settings as key, label and value; those inside a setting are listed too."""
     found = []
     for key, value in settings.items():
         label = _SETTINGS.get(key, capitalized(key.replace("_", " ")))
         if isinstance(value, Mapping):
-            inside = [(k, f"{label}: {own}", v) for k, own, v in _named(value)]
+            inside = [(k, f"{label}: {own}", v) for k, own, v in _list_settings(value)]
             found += inside
         else:
             found.append((key, label, value))
@@ -1003,7 +1003,9 @@ def table(
     (True, True)
     """
     given = heads.split(" | ") if isinstance(heads, str) else heads
-    made = [_column(head) if isinstance(head, str) else (head, False) for head in given]
+    made = [
+        _read_header(head) if isinstance(head, str) else (head, False) for head in given
+    ]
     strong = [stands_out for _, stands_out in made]
 
     def filled(row: Any) -> Row:
@@ -1037,7 +1039,7 @@ def by_columns(caption: str, columns: TableColumns) -> Rows:
     return table(caption, [head for head, _ in columns], rows)
 
 
-def _column(head: str) -> tuple[Column, bool]:
+def _read_header(head: str) -> tuple[Column, bool]:
     """Read a header and the signs at its end; the second tells what stands out."""
     text = head.rstrip("!#~*^")
     signs = head[len(text) :]

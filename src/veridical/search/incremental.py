@@ -27,7 +27,7 @@ from veridical.kernels.similarity import (
     rebuild_bounds,
     write_bounds,
 )
-from veridical.kernels.threads import run, spans
+from veridical.kernels.threads import run_jobs, spans
 from veridical.kernels.tradeoff import (
     DIFFERENCE,
     PRIORITIZED,
@@ -51,7 +51,7 @@ class Redundancy(Protocol):
         """Return the features in training set `s`; in single precision too if asked."""
 
     def ill_conditioned(self, s: int) -> IntArray:
-        """Return the features of set `s` to be correlated by `correlations`."""
+        """Return the features of set `s` whose correlations need `correlations`."""
 
     def unit_column(self, s: int, j: int) -> FloatArray:
         """Return feature `j`, centred over the rows of set `s` and of length 1."""
@@ -297,7 +297,7 @@ def search_together(
         # Threads for the training sets, or else for the searches in one.
         inner = n_threads if len(groups) == 1 else 1
         jobs = [(group, redundancy, goal, inner) for group in groups.values()]
-        run(_search_in_one_set, jobs, n_threads)
+        run_jobs(_search_in_one_set, jobs, n_threads)
         if tick is not None and watched:
             tick()
 
@@ -316,7 +316,7 @@ def _search_in_one_set(
         (search, redundancy, goal, max_share[search.tradeoff.kind])
         for search in searches
     ]
-    run(ForwardSearch.extend, jobs, n_threads)
+    run_jobs(ForwardSearch.extend, jobs, n_threads)
     slow = [search for search in searches if search.n_steps < goal]
     if not slow:
         return
@@ -324,8 +324,10 @@ def _search_in_one_set(
     if columns.single.size:
         if len(searches) > 1:
             columns = _with_bounds(columns, searches, slow, n_threads)
-        run(ForwardSearch.use_single, [(search, columns) for search in slow], n_threads)
-    run(
+        run_jobs(
+            ForwardSearch.use_single, [(search, columns) for search in slow], n_threads
+        )
+    run_jobs(
         ForwardSearch.extend,
         [(search, redundancy, goal, np.inf) for search in slow],
         n_threads,
@@ -359,7 +361,7 @@ def _with_bounds(
     jobs = [
         (columns, weighted_single, lo, hi, bounds) for lo, hi in spans(p, p // 1000)
     ]
-    run(write_bounds, jobs, n_threads)
+    run_jobs(write_bounds, jobs, n_threads)
     return columns._replace(bounds=bounds, bound_row=bound_row)
 
 

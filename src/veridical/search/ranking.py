@@ -7,7 +7,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Ranking
 from veridical.kernels.ordering import first_by_score, order_by_score
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run_jobs
 
 
 def rank_by_score(
@@ -30,7 +30,7 @@ def rank_by_score(
     def sort(s: int) -> None:
         orders[s] = order_by_score(scores[s], rtol=rtol, atol=atol)
 
-    run(sort, [(s,) for s in range(len(scores))], n_threads)
+    run_jobs(sort, [(s,) for s in range(len(scores))], n_threads)
     return [
         Ranking(order, row, row.size) for order, row in zip(orders, scores, strict=True)
     ]

@@ -14,12 +14,12 @@ from veridical._core.seeds import as_generator
 from veridical._core.splits import Split, stratified_split
 from veridical._core.table import Table
 from veridical.kernels.dagsvm import predict_nested
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run_jobs
 
 #: Exponents tried by default.
 EXPONENTS = tuple(round(0.1 * k, 1) for k in range(1, 11))
 #: Largest size of a predictor set that is tried, unless more features are selected.
-MAX_SIZE = 100
+MOST_SEARCHED = 100
 #: Share of the samples of each class that is tested.
 TEST_SHARE = 1 / 3
 
@@ -85,7 +85,7 @@ def score_alphas(
         found[f, a] = (predicted == data.y[test]).mean(axis=1)
 
     jobs = [(f, a) for f in range(len(splits)) for a in range(n_alphas)]
-    run(one, jobs, n_threads if estimator is None else 1)
+    run_jobs(one, jobs, n_threads if estimator is None else 1)
     return found.mean(axis=0)
 
 

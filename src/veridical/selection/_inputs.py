@@ -73,7 +73,7 @@ class Abilities:
         booleans = [
             j
             for j in np.flatnonzero(features.categorical)
-            if all(isinstance(v, bool) for v in _values(features, j))
+            if all(isinstance(v, bool) for v in _categories_of(features, j))
         ]
         if not booleans:
             return features
@@ -243,7 +243,7 @@ def _read_target(
         if "survival" not in targets:
             refuse_target("survival", targets, type(estimator).__name__)
         return read_times(estimator, y, n_samples)
-    if "numbers" in targets and are_numbers(_without_columns(np.asarray(y))):
+    if "numbers" in targets and are_numbers(_only_column(np.asarray(y))):
         return read_target(column_or_1d(y, warn=True), n_samples, kind="numbers")
     labels = read_labels(estimator, y, n_samples)
     classes, codes = number_classes(labels)
@@ -251,12 +251,12 @@ def _read_target(
     return Classes(labels, classes, codes)
 
 
-def _without_columns(y: NDArray[Any]) -> NDArray[Any]:
+def _only_column(y: NDArray[Any]) -> NDArray[Any]:
     """Return the only column of a table as an array."""
     return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
-def _values(features: Features, j: Any) -> list[Any]:
+def _categories_of(features: Features, j: Any) -> list[Any]:
     categories = features.categories[j]
     return [] if categories is None else categories.tolist()
 
@@ -291,11 +291,11 @@ def read_feature_groups(
     """
     if keep is None and feature_groups is None:
         return None
-    number = _number_groups(feature_groups, n_features, names)
+    number = _number_feature_groups(feature_groups, n_features, names)
     kept = np.zeros(int(number.max()) + 1, dtype=bool)
     if keep is not None:
         single = isinstance(keep, (str, int, np.integer)) and not isinstance(keep, bool)
-        given = [keep] if single else _listed(keep, "keep")
+        given = [keep] if single else _as_list(keep, "keep")
         kept[number[mark_features(given, n_features, names, "keep")]] = True
     if kept.all():
         raise InputError(
@@ -305,7 +305,7 @@ def read_feature_groups(
     return FeatureGroups(number, kept)
 
 
-def _number_groups(
+def _number_feature_groups(
     given: Any, n_features: int, names: Sequence[str] | None
 ) -> IntArray:
     """Return the group of each feature, numbered by the first features of groups."""
@@ -314,7 +314,7 @@ def _number_groups(
     if isinstance(given, Mapping):
         labels = _labels_of_mapping(given, n_features, names)
     else:
-        labels = _listed(given, "feature_groups")
+        labels = _as_list(given, "feature_groups")
         if len(labels) != n_features:
             raise InputError(
                 f"feature_groups has {len(labels)} labels, but X has {n_features} "
@@ -341,7 +341,7 @@ def _labels_of_mapping(
     labels: list[Any] = [None] * n_features
     for group, members in given.items():
         parameter = f"feature_groups[{group!r}]"
-        mask = mark_features(_listed(members, parameter), n_features, names, parameter)
+        mask = mark_features(_as_list(members, parameter), n_features, names, parameter)
         if not mask.any():
             raise InputError(
                 f"{parameter} holds no features; name some, or leave it out."
@@ -357,7 +357,7 @@ def _labels_of_mapping(
     return labels
 
 
-def _listed(given: Any, parameter: str) -> list[Any]:
+def _as_list(given: Any, parameter: str) -> list[Any]:
     """Convert a list, array or series of features or labels to a list."""
     if isinstance(given, (str, bytes, Mapping)) or not hasattr(given, "__iter__"):
         raise InputError(

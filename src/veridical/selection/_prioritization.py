@@ -31,7 +31,12 @@ from veridical.search.incremental import (
     search_together,
     take_turns,
 )
-from veridical.selection._alpha import EXPONENTS, MAX_SIZE, draw_splits, score_alphas
+from veridical.selection._alpha import (
+    EXPONENTS,
+    MOST_SEARCHED,
+    draw_splits,
+    score_alphas,
+)
 from veridical.selection._base import Cost
 from veridical.selection._incremental import IncrementalSelector
 from veridical.selection._inputs import Abilities
@@ -252,7 +257,7 @@ class DifferentialPrioritization(IncrementalSelector):
             return [one.ranking for one in found]
         rankings = []
         for s, rows in enumerate(self._rows_of(sets)):
-            alpha, accuracy = self._choose_alpha(_take_rows(data, rows), groups)
+            alpha, accuracy = self._choose_alpha(_take_as_table(data, rows), groups)
             one = TrainSets.from_indices([rows], len(data.y))
             ((found_one,),) = self._search(data, one, [alpha], groups)
             rankings.append(found_one.ranking)
@@ -338,7 +343,7 @@ class DifferentialPrioritization(IncrementalSelector):
         seed = int(as_random_state(self.random_state).randint(2**31))
         splits = draw_splits(data.y, int(self.n_splits), seed)
         sets = TrainSets.from_indices([split.train for split in splits], len(data.y))
-        largest = max(MAX_SIZE, self._count(None, data.n_features, otherwise=0))
+        largest = max(MOST_SEARCHED, self._count(None, data.n_features, otherwise=0))
         largest = min(largest, self._depth(None, data.n_features))
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -454,7 +459,7 @@ class DifferentialPrioritization(IncrementalSelector):
         ]
 
 
-def _take_rows(data: Table, rows: IntArray) -> Table:
+def _take_as_table(data: Table, rows: IntArray) -> Table:
     """Take some rows as a table; classes are numbered in order of first occurrence.
 
     So the names of the classes have no effect.

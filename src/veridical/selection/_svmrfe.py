@@ -18,7 +18,7 @@ from veridical._core.records import Ranking
 from veridical._core.table import Table
 from veridical.criteria.svm import SVMWeights, SVRWeights
 from veridical.kernels.duality import POOR_GAP
-from veridical.kernels.threads import run
+from veridical.kernels.threads import run_jobs
 from veridical.kernels.trainsets import TrainSets
 from veridical.search.backward import backward
 from veridical.search.feature_groups import FeatureGroups
@@ -148,7 +148,7 @@ class SVMRFE(ReportsProgress):
         # The matrices are small: threads of one product would wait for each other,
         # threads of several training sets do not.
         with threadpool_limits(1, user_api="blas"):
-            run(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
+            run_jobs(eliminate, [(s,) for s in range(len(sets))], self._n_threads)
         worst = int(np.argmax(gaps))
         if gaps[worst] > POOR_GAP:
             warnings.warn(

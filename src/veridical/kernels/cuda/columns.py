@@ -30,7 +30,7 @@ class ColumnKernels:
         self._blocks = -(-self.X.shape[1] // THREADS)
 
     def _parts(self, n_rows: int) -> int:
-        """Return into how many parts so many rows are divided."""
+        """Return into how many parts this many rows are divided."""
         return max(1, min(BLOCKS // self._blocks, n_rows // 64, 65535))
 
     def ranges(self, rows: IntArray) -> tuple[FloatArray, FloatArray, IntArray]:

@@ -26,7 +26,7 @@ _WARPS = 4
 _SHARED_BYTES = 24 * MAX_CAPACITY * _WARPS
 
 
-class MixedFeatures(NamedTuple):
+class DeviceMixedFeatures(NamedTuple):
     """Categorical and incomplete features, and their scales; see `value_difference`."""
 
     columns: Any
@@ -35,7 +35,7 @@ class MixedFeatures(NamedTuple):
     n_vals: Any
 
 
-class Candidates(NamedTuple):
+class NeighbourLists(NamedTuple):
     """Samples that may be neighbours; `n` of each list, −1 where it is too short."""
 
     index: Any
@@ -66,7 +66,7 @@ class DeviceSet:
     """A training set on the GPU: scales, multiplicities and sizes of its classes."""
 
     inverse: Any
-    mixed: MixedFeatures
+    mixed: DeviceMixedFeatures
     counts: Any
     queries: Any
     class_size: Any
@@ -124,7 +124,7 @@ class NeighbourKernels:
         )
 
     def add_mixed(
-        self, samples: DeviceSamples, asked: Any, mixed: MixedFeatures, D: Any
+        self, samples: DeviceSamples, asked: Any, mixed: DeviceMixedFeatures, D: Any
     ) -> None:
         """Add the distances over categorical and incomplete features to D."""
         n, m = len(samples.rows), len(asked)
@@ -136,11 +136,11 @@ class NeighbourKernels:
 
     def list_nearest(
         self, samples: DeviceSamples, D: Any, m: int, wanted: int, capacity: int
-    ) -> Candidates:
+    ) -> NeighbourLists:
         """List about `wanted` nearest samples of each class for the first m of D."""
         n_classes = len(samples.bounds) - 1
         xp, slots = self.xp, (m, n_classes)
-        found = Candidates(
+        found = NeighbourLists(
             xp.zeros((*slots, capacity), dtype=np.int32),
             xp.zeros((*slots, capacity), dtype=np.float32),
             xp.empty(slots, dtype=np.int32),
@@ -157,7 +157,7 @@ class NeighbourKernels:
         samples: DeviceSamples,
         one: DeviceSet,
         asked: Any,
-        listed: Candidates,
+        listed: NeighbourLists,
         k: int,
         shares: Any,
         error: float,
@@ -196,7 +196,7 @@ class NeighbourKernels:
         return total.sum(axis=0)
 
     def sum_mixed(
-        self, samples: DeviceSamples, asked: Any, near: Near, mixed: MixedFeatures
+        self, samples: DeviceSamples, asked: Any, near: Near, mixed: DeviceMixedFeatures
     ) -> Any:
         """Sum weight × difference of categorical and incomplete features."""
         m, n_classes, capacity = near.index.shape
@@ -215,6 +215,6 @@ class NeighbourKernels:
         return max(1, min(BLOCKS // -(-n_features // THREADS), m, 65535))
 
 
-def _arguments(mixed: MixedFeatures) -> tuple[Any, ...]:
+def _arguments(mixed: DeviceMixedFeatures) -> tuple[Any, ...]:
     """Return the arguments of kernels that stand for these features."""
     return (mixed.columns, np.int32(len(mixed.columns)), *mixed[1:])

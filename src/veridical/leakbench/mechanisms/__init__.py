@@ -10,7 +10,7 @@ from veridical.leakbench.planting import Mechanism
 __all__ = ["MECHANISMS"]
 
 
-def _find() -> dict[str, Mechanism]:
+def _find_mechanisms() -> dict[str, Mechanism]:
     """Import every file of this folder and collect its mechanism by name."""
     found = {}
     for module in sorted(iter_modules(__path__), key=lambda one: one.name):
@@ -20,4 +20,4 @@ def _find() -> dict[str, Mechanism]:
 
 
 #: Every mechanism by its name.
-MECHANISMS: dict[str, Mechanism] = _find()
+MECHANISMS: dict[str, Mechanism] = _find_mechanisms()

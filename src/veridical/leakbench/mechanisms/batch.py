@@ -1,4 +1,4 @@
-"""A batch that goes with the class."""
+"""A batch that is associated with the class."""
 
 from __future__ import annotations
 

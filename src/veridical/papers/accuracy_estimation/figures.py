@@ -29,7 +29,7 @@ from veridical.experiments import (
 _RESAMPLES = 1000
 
 #: Display names of the learners.
-TITLES = {"c45": "C4.5", "nb": "Naive Bayes"}
+LEARNER_TITLES = {"c45": "C4.5", "nb": "Naive Bayes"}
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class AccuracyRuns:
 
     def pairs(self) -> list[tuple[str, str]]:
         """Return all pairs of data set and learner."""
-        return [(data, learner) for data in self.data() for learner in TITLES]
+        return [(data, learner) for data in self.data() for learner in LEARNER_TITLES]
 
     def settings(self, *methods: str) -> list[int]:
         """Return the settings of methods, numbers of folds before leave-k-out."""
@@ -279,7 +279,7 @@ def make_table_1(figures: AccuracyRuns) -> tuple[StudyTable, StudyTable]:
             )
         )
         of_learners = []
-        for learner in TITLES:
+        for learner in LEARNER_TITLES:
             truth = figures.truth(data, learner)
             of_learners.append("–" if truth is None else _plus_minus(truth))
             of_learners.append("{:.2f} ± {:.2f}".format(*row.accuracy(learner)))
@@ -354,7 +354,8 @@ def draw_pictures(figures: AccuracyRuns) -> Iterator[Picture]:
             continue
         yield Picture(
             group,
-            f"{TITLES[learner]}: bias; true accuracy {truth.words(False, 'holdout')}",
+            f"{LEARNER_TITLES[learner]}: bias; true accuracy "
+            f"{truth.words(False, 'holdout')}",
             "bias, points",
             sections,
             tuple(biases),
@@ -362,7 +363,7 @@ def draw_pictures(figures: AccuracyRuns) -> Iterator[Picture]:
         )
         yield Picture(
             group,
-            f"{TITLES[learner]}: standard deviation of a single run",
+            f"{LEARNER_TITLES[learner]}: standard deviation of a single run",
             "standard deviation, points",
             sections,
             tuple(sds),

@@ -23,8 +23,8 @@ from veridical.experiments import (
     format_number,
 )
 from veridical.papers.accuracy_estimation.figures import (
+    LEARNER_TITLES,
     TABLE_1,
-    TITLES,
     AccuracyRuns,
     draw_pictures,
     make_table_1,
@@ -57,11 +57,11 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     """
     figures = AccuracyRuns.from_cells(frame)
     checks = [
-        *_cross_validation(figures),
-        *_stratification(figures),
-        *_bootstrap(figures),
-        *_spreads(figures),
-        *_true_accuracies(figures),
+        *_check_cross_validation(figures),
+        *_check_stratification(figures),
+        *_check_bootstrap(figures),
+        *_check_spreads(figures),
+        *_check_true_accuracies(figures),
     ]
     return study.make_report(
         frame, checks, make_table_1(figures), draw_pictures(figures), _notes(figures)
@@ -71,7 +71,7 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
 # -- checks --------------------------------------------------------------------------
 
 
-def _check(
+def _decide_value(
     statement: str,
     published: str,
     rule: str,
@@ -90,13 +90,13 @@ def _check(
 
 
 def _on(data: str, learner: str) -> str:
-    return f"{TITLES[learner]} on {TABLE_1[data].title}"
+    return f"{LEARNER_TITLES[learner]} on {TABLE_1[data].title}"
 
 
-def _cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
+def _check_cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
     """Check that 2 folds are pessimistic, and ten to twenty folds nearly unbiased."""
     for data in ("soybean", "vehicle"):
-        yield _check(
+        yield _decide_value(
             f"2-fold cross-validation is pessimistic: {_on(data, 'c45')}",
             "bias below 0",
             "the bias is below 0",
@@ -106,7 +106,7 @@ def _cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
         biases = [figures.bias(data, "c45", "plain", k) for k in (2, 10, 20)]
         yield _falling(data, biases)
     for folds, most, word in ((10, 2.0, "reasonable"), (20, _NEARLY, "almost none")):
-        yield _check(
+        yield _decide_value(
             f"The bias of {folds} folds, over all data sets and both learners",
             word,
             f"the mean bias of stratified folds is within ±{most:g} "
@@ -119,7 +119,7 @@ def _cross_validation(figures: AccuracyRuns) -> Iterator[Check]:
 
 def _falling(data: str, biases: list[Mean | None]) -> Check:
     statement = f"The bias falls with the number of folds: {_on(data, 'c45')}"
-    published = "less at 10 folds than at 2, little less at 20"
+    published = "smaller with 10 folds than with 2, a little smaller with 20"
     rule = "|bias(2)| > |bias(10)| ≥ |bias(20)| − 0.3 points"
     if any(bias is None for bias in biases):
         return Check.without_data(statement, published, rule)
@@ -134,10 +134,10 @@ def _falling(data: str, biases: list[Mean | None]) -> Check:
     return Check(statement, outcome, published, f"{ours}, {known[0].n} runs", rule)
 
 
-def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
+def _check_stratification(figures: AccuracyRuns) -> Iterator[Check]:
     """Check how far stratified folds raise the estimate."""
     for learner, published in (("c45", "+7 points"), ("nb", "higher")):
-        yield _check(
+        yield _decide_value(
             f"Stratified 2-fold is higher than plain: {_on('soybean', learner)}",
             published,
             "stratified minus plain is +3 to +10 points",
@@ -150,7 +150,7 @@ def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
         ("vehicle", 2, "+2.8 points"),
         ("vehicle", 5, "+1.9 points"),
     ):
-        yield _check(
+        yield _decide_value(
             f"Stratified {folds}-fold is higher than plain: {_on(data, 'c45')}",
             published,
             "stratified minus plain is above 0",
@@ -159,11 +159,11 @@ def _stratification(figures: AccuracyRuns) -> Iterator[Check]:
         )
 
 
-def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
+def _check_bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
     """Check where .632 is biased and where it is not."""
     samples = max(figures.settings("bootstrap"), default=0)
     name = f".632 bootstrap of {samples}"
-    yield _check(
+    yield _decide_value(
         f"{name} is optimistic: {_on('vehicle', 'c45')}",
         "+9.8 points",
         "the bias is +5 to +14 points",
@@ -177,7 +177,7 @@ def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
         ("rand", "c45"),
         ("rand", "nb"),
     ):
-        yield _check(
+        yield _decide_value(
             f"{name} is clearly biased: {_on(data, learner)}",
             "clearly biased",
             f"the bias is above +{_NEARLY:g} point",
@@ -185,8 +185,8 @@ def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
             _NEARLY,
         )
     for data in ("chess", "hypothyroid", "mushroom"):
-        for learner in TITLES:
-            yield _check(
+        for learner in LEARNER_TITLES:
+            yield _decide_value(
                 f"{name} is nearly unbiased: {_on(data, learner)}",
                 "nearly unbiased",
                 f"the bias is within ±{_NEARLY:g} point",
@@ -196,14 +196,14 @@ def _bootstrap(figures: AccuracyRuns) -> Iterator[Check]:
             )
 
 
-def _spreads(figures: AccuracyRuns) -> Iterator[Check]:
+def _check_spreads(figures: AccuracyRuns) -> Iterator[Check]:
     """Check which estimate varies more from sample to sample."""
     yield _two_folds_vary_more(figures)
     yield _stratified_varies_no_more(figures)
     yield _bootstrap_varies_less(figures)
 
 
-def _runs(figures: AccuracyRuns) -> int:
+def _fewest_runs(figures: AccuracyRuns) -> int:
     """Return the smallest number of runs of an estimate."""
     return min(
         (len(values) for key, values in figures.cells.items() if key[2] != "truth"),
@@ -287,7 +287,7 @@ def _bootstrap_varies_less(figures: AccuracyRuns) -> Check:
                 exceptions.append(f"{_on(data, learner)} with {samples}")
     if not counted:
         return Check.without_data(statement, published, rule)
-    n = _runs(figures)
+    n = _fewest_runs(figures)
     ours = f"on {counted - len(exceptions)} of {counted}, {n} runs"
     if exceptions:
         ours += f"; not {', '.join(exceptions)}"
@@ -300,14 +300,14 @@ def _bootstrap_varies_less(figures: AccuracyRuns) -> Check:
     )
 
 
-def _true_accuracies(figures: AccuracyRuns) -> Iterator[Check]:
+def _check_true_accuracies(figures: AccuracyRuns) -> Iterator[Check]:
     """Check table 1, where the features are the paper's."""
     for data, row in TABLE_1.items():
-        for learner in TITLES:
+        for learner in LEARNER_TITLES:
             value, error = row.accuracy(learner)
             strict = (data, learner) == ("breast", "nb")
             within = 0.5 if strict else _TABLE_TOLERANCE
-            check = _check(
+            check = _decide_value(
                 f"True accuracy of {_on(data, learner)}, {row.n_sample} samples",
                 f"{value:.2f} ± {error:.2f} %",
                 f"within ±{within:g} points",

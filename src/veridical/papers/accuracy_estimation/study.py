@@ -114,7 +114,7 @@ class AccuracySpec(Spec):
             if k in (0, 1) or k > most or k <= -most:
                 raise ValueError(
                     f"{k} folds cannot be made of {most} samples; use 2 to {most}, or "
-                    f"-1 to -{most - 1} to leave so many samples out"
+                    f"-1 to -{most - 1} to leave this many samples out"
                 )
         return self
 
@@ -283,7 +283,7 @@ class HashedData:
         return cls(X, np.asarray(y), table_hash(X, y))
 
     def rows(self, rows: NDArray[np.intp]) -> tuple[Any, NDArray[Any]]:
-        """Take some samples."""
+        """Return the features and the classes of some samples."""
         is_frame = isinstance(self.X, pd.DataFrame)
         return self.X.iloc[rows] if is_frame else self.X[rows], self.y[rows]
 

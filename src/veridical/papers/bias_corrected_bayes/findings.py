@@ -60,14 +60,14 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
 
 
 def _checks(figures: ModelCells) -> Iterator[Check]:
-    yield from _expected_errors(figures)
-    yield from _calibration(figures)
-    yield from _scores(figures)
-    yield from _alphas(figures)
-    yield from _errors(figures)
+    yield from _check_expected_errors(figures)
+    yield from _check_calibration(figures)
+    yield from _check_scores(figures)
+    yield from _check_estimated_alphas(figures)
+    yield from _check_errors(figures)
     yield from _cut_offs(figures)
-    yield from _times(figures)
-    yield _colon(figures)
+    yield from _check_times(figures)
+    yield _check_colon(figures)
 
 
 def _if_enough(holds: bool, n: int) -> Outcome:
@@ -86,7 +86,7 @@ def _points(values: NDArray[np.float64]) -> str:
 # -- error rates, expected and actual ------------------------------------------------
 
 
-def _expected_errors(figures: ModelCells) -> Iterator[Check]:
+def _check_expected_errors(figures: ModelCells) -> Iterator[Check]:
     """Check expected error rates; those of the most features by a stricter bound."""
     for k in CUT_OFFS:
         gaps = {c: _gap(figures, k, c) for c in (True, False)}
@@ -123,7 +123,7 @@ def _gap(figures: ModelCells, k: int, correct: bool) -> NDArray[np.float64]:
     return error - expected
 
 
-def _calibration(figures: ModelCells) -> Iterator[Check]:
+def _check_calibration(figures: ModelCells) -> Iterator[Check]:
     """Check that the corrected model is calibrated in every data set."""
     statement = f"Calibration of the corrected model, {_MOST} features"
     rule = (
@@ -167,7 +167,7 @@ def count_bad_bins(bins: NDArray[np.float64]) -> int:
 # -- scores and α --------------------------------------------------------------------
 
 
-def _scores(figures: ModelCells) -> Iterator[Check]:
+def _check_scores(figures: ModelCells) -> Iterator[Check]:
     """Check that the correction makes no average score worse."""
     for what, title in (("amlp", "minus log probability"), ("mse", "squared error")):
         statement = f"The correction never worsens the average {title}"
@@ -186,7 +186,7 @@ def _scores(figures: ModelCells) -> Iterator[Check]:
         yield Check(statement, _if_enough(holds, n), "better", ours, rule)
 
 
-def _alphas(figures: ModelCells) -> Iterator[Check]:
+def _check_estimated_alphas(figures: ModelCells) -> Iterator[Check]:
     """Check that only the corrected model estimates α near the true value."""
     for k in (100, 1000):
         for correct, low, high in ((True, 200, 450), (False, 0, 40)):
@@ -204,7 +204,7 @@ def _alphas(figures: ModelCells) -> Iterator[Check]:
             yield Check(statement, outcome, published, ours, rule)
 
 
-def _errors(figures: ModelCells) -> Iterator[Check]:
+def _check_errors(figures: ModelCells) -> Iterator[Check]:
     """Check the error rates that the printed table implies."""
     for correct, what, low, high in (
         (True, "error", 0.075, 0.110),
@@ -242,7 +242,7 @@ def _cut_offs(figures: ModelCells) -> Iterator[Check]:
         yield Check(statement, outcome, f"{published}", ours, rule)
 
 
-def _times(figures: ModelCells) -> Iterator[Check]:
+def _check_times(figures: ModelCells) -> Iterator[Check]:
     """Check how long a fit takes, and which share of it the correction takes."""
     ours = figures.time(_MOST, True)
     statement = f"{_MOST} features of 10000: time to fit and predict"
@@ -266,7 +266,7 @@ def _times(figures: ModelCells) -> Iterator[Check]:
     )
 
 
-def _colon(figures: ModelCells) -> Check:
+def _check_colon(figures: ModelCells) -> Check:
     """Check that the correction improves the log probability on the colon data."""
     statement = "Colon data: better minus log probability with the correction"
     published = "better"

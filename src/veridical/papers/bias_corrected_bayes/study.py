@@ -277,7 +277,7 @@ class SimulatedData:
         fitted = BiasCorrectedNB(k, model == "corrected").fit(self.X[:n], self.y[:n])
         logs = fitted.predict_log_proba(self.X[n:])
         found = calibration_table(self.y[n:], log_probability=logs)
-        low, high = _quantiles(fitted)
+        low, high = _posterior_bounds(fitted)
         return {
             "gamma": fitted.threshold_,
             **_measures(found),
@@ -287,7 +287,7 @@ class SimulatedData:
         }
 
 
-def _quantiles(fitted: Any) -> tuple[float, float]:
+def _posterior_bounds(fitted: Any) -> tuple[float, float]:
     """Return bounds of 95 % of the posterior of α, interpolated in log α."""
     below = np.cumsum(fitted.alpha_posterior_) - 0.5 * fitted.alpha_posterior_
     logs = np.interp([0.025, 0.975], below, np.log(fitted.alpha_grid_))

@@ -49,11 +49,11 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     figures = PredictorSetResults.from_cells(frame)
     results = figures.with_relevance("all-classes")
     checks = [
-        *_trends(results),
-        *_imbalance(results),
-        *_accuracy_and_features(results),
+        *_check_trends(results),
+        *_check_imbalance(results),
+        *_check_accuracy_and_features(results),
         *_one_vs_all(figures),
-        *_tradeoff(results),
+        *_check_tradeoff(results),
     ]
     tables, pictures = make_tables(figures), draw_pictures(figures)
     return study.make_report(frame, checks, tables, pictures, _notes(figures))
@@ -86,7 +86,7 @@ def _signed(found: Interval) -> str:
     return format_interval(*found, 2, signed=True)
 
 
-def _trends(results: list[DataSetResult]) -> Iterator[Check]:
+def _check_trends(results: list[DataSetResult]) -> Iterator[Check]:
     """Check what changes with the number of classes K."""
     trends: list[tuple[str, str, Callable[[DataSetResult], float], bool]] = [
         (
@@ -146,7 +146,7 @@ def _tally(
     return Check(statement, outcome, published, ours, rule)
 
 
-def _imbalance(results: list[DataSetResult]) -> Iterator[Check]:
+def _check_imbalance(results: list[DataSetResult]) -> Iterator[Check]:
     """Check the relevance of predictor sets to the classes."""
     many = [one for one in results if one.n_classes >= 3]
     yield _tally(
@@ -157,7 +157,9 @@ def _imbalance(results: list[DataSetResult]) -> Iterator[Check]:
         {one.title: f"{one.imbalance[0]:.1f}" for one in many},
         many,
     )
-    high = {one.title: _above(one, 0.7) for one in many if one.alphas[-1] > 0.7}
+    high = {
+        one.title: _imbalance_above(one, 0.7) for one in many if one.alphas[-1] > 0.7
+    }
     yield _tally(
         "The imbalance is strongest for alpha above 0.7",
         "strongest there",
@@ -182,7 +184,7 @@ def _imbalance(results: list[DataSetResult]) -> Iterator[Check]:
     )
 
 
-def _above(one: DataSetResult, alpha: float) -> tuple[float, float]:
+def _imbalance_above(one: DataSetResult, alpha: float) -> tuple[float, float]:
     high = one.alphas > alpha + 1e-9
     return float(one.imbalance[high].mean()), float(one.imbalance[~high].mean())
 
@@ -193,7 +195,7 @@ def _middle(one: DataSetResult) -> float:
     return (median - least) / (most - least) if most > least else 0.5
 
 
-def _accuracy_and_features(results: list[DataSetResult]) -> Iterator[Check]:
+def _check_accuracy_and_features(results: list[DataSetResult]) -> Iterator[Check]:
     """Check whether classes with more class features have higher accuracies."""
     features = [one.counts[one.at_best] for one in results]
     accuracy = [one.class_accuracy for one in results]
@@ -255,16 +257,16 @@ def _one_vs_all(figures: PredictorSetResults) -> Iterator[Check]:
         )
 
 
-def _tradeoff(results: list[DataSetResult]) -> Iterator[Check]:
+def _check_tradeoff(results: list[DataSetResult]) -> Iterator[Check]:
     """Check that alpha weighs relevance against antiredundancy."""
     for statement, rule, values in (
         (
-            "A predictor set is more correlated at the largest alpha than at the least",
+            "A predictor set is more correlated at the largest than at the least alpha",
             "mean |R| is larger on every data set",
             {one.title: one.correlation.mean(axis=1) for one in results},
         ),
         (
-            "A predictor set is more relevant at the largest alpha than at the least",
+            "A predictor set is more relevant at the largest than at the least alpha",
             "mean BSS/WSS is larger on every data set",
             {one.title: one.relevance.mean(axis=1) for one in results},
         ),

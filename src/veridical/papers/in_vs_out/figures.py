@@ -43,7 +43,11 @@ IN_AND_OUT = ("in", "out")
 ALPHA = 0.05
 
 #: Selectors of the paper in the order of its pairs, with the names it gives them.
-TITLES = {"relieff": "ReliefF", "fcbf": "FCBF", "information-gain": "information gain"}
+SELECTOR_TITLES = {
+    "relieff": "ReliefF",
+    "fcbf": "FCBF",
+    "information-gain": "information gain",
+}
 CLASSIFIER_TITLES = {"svm": "SVM", "nb": "naive Bayes", "1nn": "1-NN", "tree": "C4.5"}
 CONTINUOUS = ("linear", "nonlinear")
 DISCRETE = ("monks-1", "monks-2", "monks-3")
@@ -260,7 +264,7 @@ def _read_source_results(
     source: str, n: int, rows: pd.DataFrame
 ) -> tuple[SourceResults | None, int]:
     """Return the block of one source and N, and how many cells it contains."""
-    known = list(TITLES)
+    known = list(SELECTOR_TITLES)
     axes = {
         "selector": sorted(
             rows["selector"].unique(),
@@ -407,7 +411,7 @@ def make_table_3(figures: GridResults) -> StudyTable | None:
                 f"{abs(theirs[0] - theirs[1]):.2f}",
             )
         )
-    titles = [TITLES[side] for side in SELECTOR_PAIR]
+    titles = [SELECTOR_TITLES[side] for side in SELECTOR_PAIR]
     header = ("", *(w for t in titles for w in (t, "published")))
     return StudyTable(
         f"Table 3: an example ({WHERE})",
@@ -435,7 +439,7 @@ TRUE = {1: "W", -1: "L", 0: "D"}
 
 
 def _title(selector: str) -> str:
-    return TITLES.get(selector, selector)
+    return SELECTOR_TITLES.get(selector, selector)
 
 
 def make_tables(figures: GridResults) -> Iterator[StudyTable]:

@@ -36,9 +36,9 @@ from veridical.papers.in_vs_out.figures import (
     CONTINUOUS,
     IN_AND_OUT,
     SELECTOR_PAIR,
+    SELECTOR_TITLES,
     SIZE,
     SOURCE,
-    TITLES,
     WHERE,
     GridResults,
     N,
@@ -132,7 +132,9 @@ def _biases(figures: GridResults) -> Iterator[Check]:
 
 
 def _bias_signs(source: str, blocks: list[SourceResults]) -> Check:
-    statement = f"A1. OUT is optimistic, IN pessimistic and less far off: {source}"
+    statement = (
+        f"A1. OUT is optimistic, IN pessimistic and nearer to the truth: {source}"
+    )
     published = "OUT above 0, IN below 0"
     rule = (
         "mean normalised bias over all cells: OUT > 0 and IN < 0; at N = 125 OUT is at "
@@ -315,10 +317,10 @@ def _contradictions(figures: GridResults) -> Check:
 
 def _favours_relieff(cells: pd.DataFrame, n_sets: int) -> Check:
     statement = (
-        "A7. OUT is the better protocol rather where ReliefF is truly better than "
+        "A7. OUT is the better protocol more often where ReliefF is truly better than "
         "where it is truly worse"
     )
-    published = "yes, but for MONK-3"
+    published = "yes, except on MONK-3"
     rule = (
         "among cells that are not the same, without MONK-3, the share of OUT is larger "
         f"(Fisher's exact test, one-sided, p < {ALPHA})"
@@ -347,7 +349,7 @@ def _favours_relieff(cells: pd.DataFrame, n_sets: int) -> Check:
 
 def _no_trend(cells: pd.DataFrame, n_sets: int) -> Check:
     statement = "A9. Where there is no difference, more samples do not favour IN"
-    published = "no link with N, but for draws, where IN's lead shrinks"
+    published = "no link with N, except in draws, where IN's lead shrinks"
     rule = (
         "among cells that are truly draws, the share of IN falls with N (one-sided "
         "p < 0.1), or changes by at most 0.02 per 100 samples; each source has a level "
@@ -415,7 +417,8 @@ def _example_signs(example: Table3Example | None, method: str, sign: int) -> Che
     word = "above" if sign > 0 else "below"
     statement = f"Table 3. The bias of {method.upper()} is {word} 0 for both ({WHERE})"
     published = ", ".join(
-        f"{TITLES[side]} {format_number(published_bias(method, side), 2, signed=True)}"
+        f"{SELECTOR_TITLES[side]} "
+        + format_number(published_bias(method, side), 2, signed=True)
         for side in SELECTOR_PAIR
     )
     rule = f"the plain bias of both is {word} 0"
@@ -426,7 +429,9 @@ def _example_signs(example: Table3Example | None, method: str, sign: int) -> Che
         decide(mean.interval, *((0, np.inf) if sign > 0 else (-np.inf, 0)))
         for mean in biases.values()
     ]
-    ours = ", ".join(f"{TITLES[s]} {_points(mean)}" for s, mean in biases.items())
+    ours = ", ".join(
+        f"{SELECTOR_TITLES[s]} {_points(mean)}" for s, mean in biases.items()
+    )
     ours = f"{ours} points, {example.n_sets} sets"
     return Check(statement, decide_all(outcomes), f"{published} points", ours, rule)
 
@@ -502,11 +507,11 @@ def check_soundness(figures: GridResults) -> Iterator[Check]:
         f"largest difference {max(gaps):.1g}, {len(BINOMIAL)} values",
         "to 1e-12",
     )
-    yield _against_itself(figures)
-    yield _size_of_truth(figures)
+    yield _check_against_itself(figures)
+    yield _check_size_of_truth(figures)
 
 
-def _against_itself(figures: GridResults) -> Check:
+def _check_against_itself(figures: GridResults) -> Check:
     """Check that a selector against itself is always a draw."""
     n_verdicts = n_wrong = 0
     for block in figures.blocks:
@@ -525,7 +530,7 @@ def _against_itself(figures: GridResults) -> Check:
     )
 
 
-def _size_of_truth(figures: GridResults) -> Check:
+def _check_size_of_truth(figures: GridResults) -> Check:
     """Check the size of TRUTH's test, with a selector against itself."""
     statement = "A12. TRUTH's test rejects as often as it should where nothing differs"
     published = "5 %"

@@ -69,11 +69,11 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
     tables: tuple[StudyTable, ...] = ()
     if figures.tasks:
         for k in figures.sizes():
-            checks += _gains(figures, k)
-            checks.append(_against_noise(figures, k))
+            checks += _check_gains(figures, k)
+            checks.append(_check_against_noise(figures, k))
             pictures += draw_gains(figures, k)
-        checks += _curves(figures)
-        checks += _accuracies(figures)
+        checks += _check_curves(figures)
+        checks += _check_accuracies(figures)
         pictures += draw_shares(figures)
         tables = (make_table_1(figures),)
     if of_genes.tasks:
@@ -107,7 +107,7 @@ def _better(
     )
 
 
-def _gains(figures: TaskAccuracies, k: int) -> Iterator[Check]:
+def _check_gains(figures: TaskAccuracies, k: int) -> Iterator[Check]:
     """Check that selection beats all features and LUFe beats selection, by task."""
     for kind in ("rfe", "anova"):
         plus = f"lufe-{kind}"
@@ -143,7 +143,7 @@ def _most_tasks(pair: MethodPair, plus: str, kind: str, k: int) -> Check:
     )
 
 
-def _against_noise(figures: TaskAccuracies, k: int) -> Check:
+def _check_against_noise(figures: TaskAccuracies, k: int) -> Check:
     """Check that unselected features help more than noise."""
     statement = f"Real unselected features beat noise: LUFe-RFE-{k}"
     published = "better on 37 of 49 tasks" if k == 300 else "–"
@@ -161,7 +161,7 @@ def _against_noise(figures: TaskAccuracies, k: int) -> Check:
     return Check(statement, outcome, published, pair.words(), rule)
 
 
-def _curves(figures: TaskAccuracies) -> Iterator[Check]:
+def _check_curves(figures: TaskAccuracies) -> Iterator[Check]:
     """Check that gains grow with the share of unselected features."""
     for k in figures.sizes():
         shares = figures.shares("lufe-rfe", k)
@@ -184,7 +184,7 @@ def _curves(figures: TaskAccuracies) -> Iterator[Check]:
         )
 
 
-def _accuracies(figures: TaskAccuracies) -> Iterator[Check]:
+def _check_accuracies(figures: TaskAccuracies) -> Iterator[Check]:
     """Compare accuracies with table 1; on other texts the checks are open."""
     same = not all(task.startswith(STAND_IN) for task in figures.tasks)
     for (method, k), (value, *_) in PUBLISHED.items():

@@ -75,7 +75,7 @@ GRID = tuple(10.0**k for k in range(-3, 4))
 #: Folds inside a training set, which choose C and γ.
 INNER_FOLDS = 5
 #: Share of all features that RFE drops in one round.
-STEP = 0.1
+DROPPED_SHARE = 0.1
 
 #: Tolerance of the solver of support vector machines.
 SVC_TOLERANCE = 1e-7
@@ -168,7 +168,8 @@ class LUFeStudy(PaperStudy):
         digests = {name: get_task(name).digest for name in spec.data}
         recipes = {name: self._recipe(spec, digests[name]) for name in spec.data}
         kinds = {
-            name: _methods(spec, curve=not name.startswith(GENES)) for name in spec.data
+            name: _list_methods(spec, curve=not name.startswith(GENES))
+            for name in spec.data
         }
         for repeat, fold in product(range(spec.n_repeats), range(spec.n_folds)):
             for name in spec.data:
@@ -193,7 +194,7 @@ class LUFeStudy(PaperStudy):
             version=_VERSION,
             grid=list(GRID),
             inner_folds=INNER_FOLDS,
-            rfe_step=STEP,
+            rfe_step=DROPPED_SHARE,
             n_folds=spec.n_folds,
         )
 
@@ -209,7 +210,7 @@ class LUFeStudy(PaperStudy):
                 yield trial.measure(at["method"], at["k"], at["share"])
 
 
-def _methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
+def _list_methods(spec: LUFeSpec, *, curve: bool) -> list[tuple[str, int, int]]:
     """Return method, K and share of every cell of a unit."""
     kinds = [("all", 0, 0)]
     for k in spec.n_features:
@@ -455,7 +456,7 @@ class TrainTestFold:
             [
                 Procedure(
                     SVC(kernel="linear", C=C, tol=SVC_TOLERANCE),
-                    SVMRFE(k, step=STEP, C=C, n_jobs=1),
+                    SVMRFE(k, step=DROPPED_SHARE, C=C, n_jobs=1),
                     (k,),
                 )
                 for C in GRID
@@ -466,7 +467,9 @@ class TrainTestFold:
         )
         means = [one.accuracies().mean() for one in found]
         C = GRID[int(np.argmax(means))]
-        order = SVMRFE(k, step=STEP, C=C, n_jobs=1).fit(self.X, self.sign).order_
+        order = (
+            SVMRFE(k, step=DROPPED_SHARE, C=C, n_jobs=1).fit(self.X, self.sign).order_
+        )
         return order[:k], order[k:], C
 
     # -- learning --------------------------------------------------------------------

@@ -110,7 +110,7 @@ def scale_for(values: Sequence[float], level: float) -> AxisScale:
     if reach <= 3 * max(high - low, 0.05):
         low, high = min(low, level), max(high, level)
     margin = max(0.02, 0.06 * (high - low))
-    return _scale(max(0.0, low - margin), min(1.0, high + margin), STEPS)
+    return _add_ticks(max(0.0, low - margin), min(1.0, high + margin), STEPS)
 
 
 def score_scale(values: Sequence[float]) -> AxisScale:
@@ -125,10 +125,10 @@ def score_scale(values: Sequence[float]) -> AxisScale:
     margin = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
     low, high = low - margin, high + margin
     tens = 10.0 ** math.floor(math.log10((high - low) / 6))
-    return _scale(low, high, [step * tens for step in (1, 2, 5, 10)])
+    return _add_ticks(low, high, [step * tens for step in (1, 2, 5, 10)])
 
 
-def _scale(low: float, high: float, steps: Sequence[float]) -> AxisScale:
+def _add_ticks(low: float, high: float, steps: Sequence[float]) -> AxisScale:
     """Put ticks on an axis: at most six of the smallest step that allows it."""
     step = next((one for one in steps if (high - low) / one <= 6), steps[-1])
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
@@ -164,16 +164,16 @@ def _intervals(picture: Intervals, scale: AxisScale) -> ET.Element:
     ]
     _levels(svg, picture.levels, scale, spans, picture.unit)
     for mark, y in zip(picture.marks, tops, strict=False):
-        _row(svg, mark, scale, y + LABEL_ROW, picture.unit)
+        _draw_row(svg, mark, scale, y + LABEL_ROW, picture.unit)
     return svg
 
 
-def _row(
+def _draw_row(
     svg: ET.Element, mark: Mark, scale: AxisScale, y: float, unit: ValueUnit
 ) -> None:
     group = _group(svg, f"vd-mean vd-{mark.side}")
     label = f"{shortened(mark.label, LONGEST_ROW)} {write_score(mark.value, unit)}"
-    _text(group, LEFT, y - 6, label, "start")
+    _draw_text(group, LEFT, y - 6, label, "start")
     y += MEAN_ROW / 2 - 3
     for i, bounds in enumerate(mark.bounds):
         words = mark.words(unit)
@@ -219,8 +219,8 @@ def _pairs(picture: Pairs, scale: AxisScale) -> ET.Element:
     for dot in below:
         _dot(svg, "b", dot.x, lane_b + spacing * dot.level, radius)
     last = bottom - LABEL_ROW - MEAN_ROW / 2
-    _mean(svg, picture.a, scale, top, -13, unit=picture.unit)
-    _mean(svg, picture.b, scale, last, 24, unit=picture.unit)
+    _draw_mean(svg, picture.a, scale, top, -13, unit=picture.unit)
+    _draw_mean(svg, picture.b, scale, last, 24, unit=picture.unit)
     return svg
 
 
@@ -229,7 +229,7 @@ def stack(
 ) -> list[Dot]:
     """Place one side's dots; those within `width` of a pile's first join it.
 
-    Every dot keeps its own place along the axis, as in Wilkinson's dot plots but for
+    Every dot keeps its own place along the axis, as in Wilkinson's dot plots except for
     his averaging. Dots of one pile are ordered by their partner, which keeps the links
     from crossing.
     """
@@ -258,11 +258,11 @@ def _links(
         link = _group(group, f"vd-link vd-{better}", words)
         start = (a.x, lanes[0] - spacing * a.level)
         end = (b.x, lanes[1] + spacing * b.level)
-        _line(link, *start, *end, "vd-touch")
-        _line(link, *start, *end)
+        _draw_line(link, *start, *end, "vd-touch")
+        _draw_line(link, *start, *end)
 
 
-def _mean(
+def _draw_mean(
     svg: ET.Element,
     mark: Mark,
     scale: AxisScale,
@@ -282,7 +282,7 @@ def _mean(
     _title(group, f"{words}, {mark.note}" if mark.note else words)
     x = scale.x(mark.value)
     _dot(group, mark.side, x, y, 6)
-    _text(
+    _draw_text(
         group, x, y + shift, f"{name} {write_score(mark.value, unit)}", _anchor(x, room)
     )
 
@@ -311,12 +311,12 @@ def _distribution(picture: Distribution, scale: AxisScale) -> ET.Element:
         group = _group(svg, "vd-null")
         for value, (x, level) in zip(values, piles, strict=True):
             y = f"{ground - spacing * level:g}"
-            dot = {"cx": _share(x), "cy": y, "r": f"{NULL_DOT:g}"}
+            dot = {"cx": _in_percent(x), "cy": y, "r": f"{NULL_DOT:g}"}
             _title(
                 ET.SubElement(group, "circle", dot),
                 f"{picture.what}: {write_score(value, picture.unit)}",
             )
-    _mean(svg, picture.mark, scale, top - 8, -13, 12, picture.unit)
+    _draw_mean(svg, picture.mark, scale, top - 8, -13, 12, picture.unit)
     return svg
 
 
@@ -339,22 +339,24 @@ def _ranks(picture: Ranks, scale: AxisScale | None) -> ET.Element:
     axis = _group(svg, "vd-axis")
     for rank in range(1, n + 1):
         x = _rank_x(rank, n)
-        _line(axis, x, RANK_TOP - 6, x, bottom)
+        _draw_line(axis, x, RANK_TOP - 6, x, bottom)
         words = {1: "1, best", n: f"{n}, worst"}.get(rank, str(rank))
-        _text(axis, x, bottom + 15, words, _anchor(x, 5))
+        _draw_text(axis, x, bottom + 15, words, _anchor(x, 5))
     _critical(svg, picture.critical, n)
     for row, i in enumerate(order):
         x, y = _rank_x(ranks[i], n), RANK_TOP + RANK_ROW * row + 22
         name = shortened(picture.names[i], LONGEST_RANK)
         group = _group(svg, "vd-mean vd-a", f"{name}: {picture.notes[i]}")
         _dot(group, "a", x, y, 5)
-        _text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
+        _draw_text(group, x, y - 10, f"{name} {ranks[i]:.2f}", _anchor(x, 25))
     for row, members in enumerate(picture.groups):
         ends = [ranks[i] for i in members]
         told = listing(shortened(picture.names[i], LONGEST_LABEL) for i in members)
         group = _group(svg, "vd-clique", f"Not distinguished: {told}")
         y = bars + RANK_BAR * row + 4
-        _line(group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y)
+        _draw_line(
+            group, _rank_x(min(ends), n) - 0.5, y, _rank_x(max(ends), n) + 0.5, y
+        )
     return svg
 
 
@@ -364,12 +366,12 @@ def _critical(svg: ET.Element, critical: float, n: int) -> None:
     end = _rank_x(1 + critical, n)
     words = f"critical difference {critical:.2f}"
     if end <= RANK_RIGHT:
-        _line(group, RANK_LEFT, 10, end, 10)
-        _line(group, RANK_LEFT, 6, RANK_LEFT, 14)
-        _line(group, end, 6, end, 14)
-        _text(group, RANK_LEFT, 24, words, "start")
+        _draw_line(group, RANK_LEFT, 10, end, 10)
+        _draw_line(group, RANK_LEFT, 6, RANK_LEFT, 14)
+        _draw_line(group, end, 6, end, 14)
+        _draw_text(group, RANK_LEFT, 24, words, "start")
     else:
-        _text(group, RANK_LEFT, 14, f"{words}, wider than the axis", "start")
+        _draw_text(group, RANK_LEFT, 14, f"{words}, wider than the axis", "start")
 
 
 def _rank_x(rank: float, n: int) -> float:
@@ -464,8 +466,8 @@ def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
     digits = 1 if axes.step < 1 else 0
     for tick in axes.ticks():
         y = axes.y(tick)
-        _line(group, CURVE_LEFT, y, CURVE_RIGHT, y)
-        _text(group, CURVE_LEFT - 1, y + 4, number(tick, digits), "end")
+        _draw_line(group, CURVE_LEFT, y, CURVE_RIGHT, y)
+        _draw_text(group, CURVE_LEFT - 1, y + 4, number(tick, digits), "end")
     place, floor = 0, CURVE_TOP + CURVE_HEIGHT
     for title, places in picture.sections:
         if not places:
@@ -473,10 +475,10 @@ def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
         first = axes.starts[place]
         for name in places:
             x = axes.x(axes.starts[place])
-            _text(group, x, floor + 17, shortened(name, LONGEST_PLACE), "middle")
+            _draw_text(group, x, floor + 17, shortened(name, LONGEST_PLACE), "middle")
             place += 1
         centre = axes.x(first + (len(places) - 1) / 2)
-        _text(group, centre, floor + 35, shortened(title, LONGEST_AXIS), "middle")
+        _draw_text(group, centre, floor + 35, shortened(title, LONGEST_AXIS), "middle")
 
 
 def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
@@ -493,8 +495,8 @@ def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
     frame = {
         "class": "vd-ribbon",
         "aria-hidden": "true",
-        "x": _share(CURVE_LEFT),
-        "width": _share(CURVE_RIGHT - CURVE_LEFT),
+        "x": _in_percent(CURVE_LEFT),
+        "width": _in_percent(CURVE_RIGHT - CURVE_LEFT),
         "height": f"{CURVE_TOP + CURVE_HEIGHT}",
         "viewBox": f"0 0 {axes.width:g} {CURVE_TOP + CURVE_HEIGHT}",
         "preserveAspectRatio": "none",
@@ -520,13 +522,13 @@ def _curve(
             for bound in (value.low, value.high)
         )
         if not picture.ribbon:
-            _line(group, x, axes.y(low), x, axes.y(high))
+            _draw_line(group, x, axes.y(low), x, axes.y(high))
         ends.append((x, axes.y(value.value)))
     for a, b in pairwise(ends):
-        _line(group, *a, *b)
+        _draw_line(group, *a, *b)
     places = picture.places
     for (x, y), (place, value) in zip(ends, known, strict=True):
-        dot = {"cx": _share(x), "cy": f"{y:.1f}", "r": "4"}
+        dot = {"cx": _in_percent(x), "cy": f"{y:.1f}", "r": "4"}
         looks = {"class": f"vd-dot {look}"} if look else {"fill": "currentColor"}
         mark = ET.SubElement(group, "circle", {**looks, **dot})
         _title(mark, point_words(curve.label, places[place], value))
@@ -562,17 +564,17 @@ def _reliability(picture: Reliability, scale: AxisScale | None) -> ET.Element:
     axis = _group(svg, "vd-axis")
     for tick in (0.0, 0.25, 0.5, 0.75, 1.0):
         x, y = _share_x(tick), _share_y(tick)
-        _line(axis, x, SHARE_TOP, x, floor)
-        _line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
-        _text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
-        _text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
+        _draw_line(axis, x, SHARE_TOP, x, floor)
+        _draw_line(axis, SHARE_LEFT, y, SHARE_RIGHT, y)
+        _draw_text(axis, SHARE_LEFT - 1, y + 4, percent(tick, 0), "end")
+        _draw_text(axis, x, bottom + 15, percent(tick, 0), _anchor(x, 9))
     diagonal = _group(svg, "vd-level")
-    _line(diagonal, _share_x(0), _share_y(0), _share_x(1), _share_y(1))
+    _draw_line(diagonal, _share_x(0), _share_y(0), _share_x(1), _share_y(1))
     for row, (label, shares) in enumerate(picture.models):
         side = SIDES[row % 2]
         _points(svg, side, label, shares)
         ground = floor + SHARE_GAP + (row + 1) * SHARE_BARS + row * SHARE_GAP
-        _counts(svg, side, label, shares, ground)
+        _draw_counts(svg, side, label, shares, ground)
     return svg
 
 
@@ -586,11 +588,11 @@ def _points(svg: ET.Element, side: Side, label: str, shares: Sequence[Share]) ->
         words = f"{label}: {one.n} samples, {percent(one.predicted)} predicted, "
         words += f"{percent(one.observed)} observed ({percent(low)} to {percent(high)})"
         mark = _group(group, "", words)
-        _line(mark, x, _share_y(low), x, _share_y(high))
+        _draw_line(mark, x, _share_y(low), x, _share_y(high))
         _dot(mark, side, x, _share_y(one.observed), 5)
 
 
-def _counts(
+def _draw_counts(
     svg: ET.Element, side: Side, label: str, shares: Sequence[Share], floor: float
 ) -> None:
     """Draw the number of samples in each bin as bars, with the numbers themselves."""
@@ -601,9 +603,9 @@ def _counts(
         height = (SHARE_BARS - 16) * one.n / most
         place = (left + 0.4, floor - height, right - left - 0.8, height)
         _rect(group, f"vd-fill vd-{side}", *place)
-        _text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
+        _draw_text(group, (left + right) / 2, floor - height - 4, str(one.n), "middle")
     name = f"samples, {shortened(label, LONGEST_LABEL)}"
-    _text(group, SHARE_LEFT + 0.8, floor + 14, name, "start")
+    _draw_text(group, SHARE_LEFT + 0.8, floor + 14, name, "start")
 
 
 def _share_x(probability: float) -> float:
@@ -633,7 +635,7 @@ def _outcomes(picture: Outcomes, scale: AxisScale | None) -> ET.Element:
         place = (column * width + 0.3, y + 1, width - 0.6, BOX_HEIGHT - 2)
         _rect(group, "", *place).set("rx", "4")
         middle = (column + 0.5) * width
-        _text(group, middle, y + BOX_HEIGHT / 2 + 5, one.sign, "middle")
+        _draw_text(group, middle, y + BOX_HEIGHT / 2 + 5, one.sign, "middle")
     return svg
 
 
@@ -644,7 +646,7 @@ def _bars(picture: Bars, scale: AxisScale | None) -> ET.Element:
     for i, label in enumerate(picture.labels):
         said = [f"{counts[i]} of {picture.total}" for _, counts in picture.series]
         text = f"{shortened(label, LONGEST_ROW)}: {', '.join(said)}"
-        _text(_group(svg, "vd-label"), LEFT, row * i + 14, text, "start")
+        _draw_text(_group(svg, "vd-label"), LEFT, row * i + 14, text, "start")
         for k, (name, counts) in enumerate(picture.series):
             words = f"{label}, {name}: {said[k]}"
             share = counts[i] / picture.total if picture.total else 0.0
@@ -673,7 +675,7 @@ def _waterfall(picture: Waterfall, scale: AxisScale | None) -> ET.Element:
         place = (left, STEP_ROW * i + 20, max(right - left, 0.3), 11)
         _rect(group, f"vd-fill {look}", *place)
         text = f"{shortened(label, LONGEST_ROW)}: {words}"
-        _text(_group(svg, "vd-label"), LEFT, STEP_ROW * i + 15, text, "start")
+        _draw_text(_group(svg, "vd-label"), LEFT, STEP_ROW * i + 15, text, "start")
     return svg
 
 
@@ -701,22 +703,24 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
 
     group = _group(svg, "vd-axis")
     for tick in upward.ticks:
-        _line(group, CURVE_LEFT, y(tick), CURVE_RIGHT, y(tick))
-        _text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:g}", "end")
+        _draw_line(group, CURVE_LEFT, y(tick), CURVE_RIGHT, y(tick))
+        _draw_text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:g}", "end")
     for tick in across.ticks:
-        _line(group, x(tick), floor, x(tick), floor + 4)
-        _text(group, x(tick), floor + 18, f"{tick:g}".replace("-", "−"), "middle")
-    _text(group, (CURVE_LEFT + CURVE_RIGHT) / 2, floor + 38, picture.across, "middle")
+        _draw_line(group, x(tick), floor, x(tick), floor + 4)
+        _draw_text(group, x(tick), floor + 18, f"{tick:g}".replace("-", "−"), "middle")
+    _draw_text(
+        group, (CURVE_LEFT + CURVE_RIGHT) / 2, floor + 38, picture.across, "middle"
+    )
     for level in picture.levels:
         lines = _group(svg, "vd-level")
-        _line(lines, CURVE_LEFT, y(level.value), CURVE_RIGHT, y(level.value))
-        _text(lines, CURVE_RIGHT, y(level.value) - 4, level.name, "end")
+        _draw_line(lines, CURVE_LEFT, y(level.value), CURVE_RIGHT, y(level.value))
+        _draw_text(lines, CURVE_RIGHT, y(level.value) - 4, level.name, "end")
     named = [spot for spot in picture.spots if spot.side == "a"][:LONGEST_NAMES]
     for spot in sorted(picture.spots, key=lambda one: one.side is not None):
-        words = f"{spot.label}: {spot.x:.3g}, {spot.y:.3g}"
+        words = f"{spot.label}: {spot.x:.3g}, {spot.y:.3g}".replace(" -", " −")
         if spot.side is None:
             parent = _group(svg, "vd-null", words)
-            dot = {"cx": _share(x(spot.x)), "cy": f"{y(spot.y):.1f}", "r": "2.5"}
+            dot = {"cx": _in_percent(x(spot.x)), "cy": f"{y(spot.y):.1f}", "r": "2.5"}
             ET.SubElement(parent, "circle", dot)
         else:
             _dot(_group(svg, "", words), spot.side, x(spot.x), y(spot.y), 4)
@@ -731,7 +735,7 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
         taken.append(here)
         beside = _anchor(here[0], 20)
         text = shortened(spot.label, LONGEST_LABEL)
-        _text(_group(svg, "vd-axis"), x(spot.x), y(spot.y) - 7, text, beside)
+        _draw_text(_group(svg, "vd-axis"), x(spot.x), y(spot.y) - 7, text, beside)
     return svg
 
 
@@ -741,7 +745,7 @@ def bar(share: float, side: Side = "a") -> Markup:
         "svg", {"class": "vd-bar", "aria-hidden": "true", "focusable": "false"}
     )
     ET.SubElement(svg, "rect", {"class": "vd-track", "width": "100%", "height": "100%"})
-    fill = {"class": f"vd-fill vd-{side}", "width": _share(100 * share)}
+    fill = {"class": f"vd-fill vd-{side}", "width": _in_percent(100 * share)}
     ET.SubElement(svg, "rect", {**fill, "height": "100%"})
     return _markup(svg)
 
@@ -773,9 +777,9 @@ def _axis(
     group = _group(svg, "vd-axis")
     for tick in scale.ticks:
         x = scale.x(tick)
-        _line(group, x, top, x, bottom)
+        _draw_line(group, x, top, x, bottom)
         shown = percent(tick, 0) if unit == "percent" else f"{tick:.4g}"
-        _text(group, x, bottom + 15, shown, _anchor(x, 3))
+        _draw_text(group, x, bottom + 15, shown, _anchor(x, 3))
 
 
 def _levels(
@@ -796,15 +800,15 @@ def _levels(
             LEVEL_ROW * row + 10,
         )
         if scale.shows(level.value):
-            _line(group, x, y - 8, x, LEVEL_ROW * len(levels))
+            _draw_line(group, x, y - 8, x, LEVEL_ROW * len(levels))
             for start, end in spans:
-                _line(group, x, start, x, end)
+                _draw_line(group, x, start, x, end)
             shift, anchor = ("-5", "end") if _ends_at(x, places) else ("5", "start")
-            _text(group, x, y, words, anchor).set("dx", shift)
+            _draw_text(group, x, y, words, anchor).set("dx", shift)
         elif level.value < scale.low:
-            _text(group, LEFT, y, f"← {words}", "start")
+            _draw_text(group, LEFT, y, f"← {words}", "start")
         else:
-            _text(group, RIGHT, y, f"{words} →", "end")
+            _draw_text(group, RIGHT, y, f"{words} →", "end")
 
 
 def _ends_at(x: float, places: Sequence[float]) -> bool:
@@ -833,7 +837,7 @@ def _dot(svg: ET.Element, side: Side, x: float, y: float, radius: float) -> None
     # One side is a disc and the other a ring: told apart without any colour.
     place = {
         "class": f"vd-dot vd-{side}",
-        "cx": _share(x),
+        "cx": _in_percent(x),
         "cy": f"{y:g}",
         "r": f"{radius - 0.75 if side == 'b' else radius:g}",
     }
@@ -841,9 +845,9 @@ def _dot(svg: ET.Element, side: Side, x: float, y: float, radius: float) -> None
 
 
 def _whiskers(parent: ET.Element, low: float, high: float, y: float) -> None:
-    _line(parent, low, y, high, y)
-    _line(parent, low, y - 4, low, y + 4)
-    _line(parent, high, y - 4, high, y + 4)
+    _draw_line(parent, low, y, high, y)
+    _draw_line(parent, low, y - 4, low, y + 4)
+    _draw_line(parent, high, y - 4, high, y + 4)
 
 
 def _anchor(x: float, margin: float) -> str:
@@ -862,7 +866,7 @@ def _group(parent: ET.Element, kind: str = "", words: str = "") -> ET.Element:
 def _rect(
     parent: ET.Element, kind: str, x: float, y: float, width: float, height: float
 ) -> ET.Element:
-    place = {"x": _share(x), "y": f"{y:g}", "width": _share(width)}
+    place = {"x": _in_percent(x), "y": f"{y:g}", "width": _in_percent(width)}
     named = {"class": kind} if kind else {}
     return ET.SubElement(parent, "rect", {**named, **place, "height": f"{height:g}"})
 
@@ -871,21 +875,28 @@ def _title(parent: ET.Element, words: str) -> None:
     ET.SubElement(parent, "title").text = words
 
 
-def _line(
+def _draw_line(
     parent: ET.Element, x1: float, y1: float, x2: float, y2: float, kind: str = ""
 ) -> None:
-    place = {"x1": _share(x1), "y1": f"{y1:g}", "x2": _share(x2), "y2": f"{y2:g}"}
+    place = {
+        "x1": _in_percent(x1),
+        "y1": f"{y1:g}",
+        "x2": _in_percent(x2),
+        "y2": f"{y2:g}",
+    }
     ET.SubElement(parent, "line", {"class": kind, **place} if kind else place)
 
 
-def _text(parent: ET.Element, x: float, y: float, text: str, anchor: str) -> ET.Element:
-    place = {"x": _share(x), "y": f"{y:g}", "text-anchor": anchor}
+def _draw_text(
+    parent: ET.Element, x: float, y: float, text: str, anchor: str
+) -> ET.Element:
+    place = {"x": _in_percent(x), "y": f"{y:g}", "text-anchor": anchor}
     element = ET.SubElement(parent, "text", place)
     element.text = text
     return element
 
 
-def _share(x: float) -> str:
+def _in_percent(x: float) -> str:
     return f"{x:.4g}%"
 
 

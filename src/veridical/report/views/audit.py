@@ -19,7 +19,7 @@ from veridical._core.scoring import ScoreInfo
 from veridical._core.text import capitalized, listing
 from veridical.auditing.records import PARTS, Audit
 from veridical.evaluation.arguments import name_of
-from veridical.evaluation.conclusions import INTERVALS, say_coverage
+from veridical.evaluation.conclusions import explain_interval, say_coverage
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
@@ -333,7 +333,8 @@ def _methods(s: AuditSummary) -> list[str]:
         "IN repeats everything that uses labels inside each training fold, so that "
         "test samples take no part in these steps."
     )
-    interval = f"The interval of IN: {INTERVALS[s['interval']]}."
+    kind = explain_interval(s["interval"], read_info(s["scoring"]))
+    interval = f"The interval of IN: {kind}."
     if s["interval"]:
         interval += f" {say_coverage(covered(s['coverage']))}"
     if len(s["lanes"]) > 1:
@@ -475,8 +476,10 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
         if none:
             unmoved.append(PARTS[one["name"]])
         else:
-            rows.append((PARTS[one["name"]], shown, span))
             words = f"{shown} ({inside})"  # short, to fit the width of a phone
+            if low == high:  # the scores did not vary: an interval has no width
+                words, span = shown, "–"
+            rows.append((PARTS[one["name"]], shown, span))
             steps.append(Step(PARTS[one["name"]], value, low, high, words))
     reported = info.write(found["reported"])
     said = "; ".join(f"{step.label} {step.words}" for step in steps)

@@ -98,8 +98,8 @@ MEANING = {
 INTERVAL_NOTES = {
     "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
     "the winners outside their draws, which are few samples: it is wide",
-    "nested": "The interval has the sampling error of the score, widened because "
-    "models of different folds share training samples (Nadeau and Bengio 2003)",
+    "nested": "The interval follows from the sampling error of the score, and is wider "
+    "because models of different folds share training samples (Nadeau and Bengio 2003)",
 }
 
 

@@ -843,8 +843,8 @@ def _many_evidence(s: ManySummary) -> str:
     return (
         f"Mean {s['scoring']['label']} under {method['label']}, by mean rank over "
         f"{count(found['n'], 'fold')}: {ranked}. All selectors together: "
-        f"{pvalue(found['pvalue'])} (Friedman's test in Iman and Davenport's form, "
-        f"false-positive rate {write_size(found['size'])})."
+        f"{pvalue(found['pvalue'])} by Friedman's test in Iman and Davenport's form. "
+        f"False-positive rate of this test: {write_size(found['size'])}."
     )
 
 
@@ -1066,7 +1066,7 @@ def _sides(s: Summary, suffix: str = "") -> list[Column]:
     ]
 
 
-def _named(s: Summary) -> list[TableCell]:
+def _name_cells(s: Summary) -> list[TableCell]:
     return [TableCell(s["names"][side], side=side) for side in SIDES]
 
 
@@ -1093,7 +1093,7 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
     alike: dict[str, list[str]] = {}
     for m in s["methods"]:
         alike.setdefault(m["interval"], []).append(m["label"])
-        for side, name in zip(SIDES, _named(s), strict=True):
+        for side, name in zip(SIDES, _name_cells(s), strict=True):
             mean = m[side]
             spread = gap_written(s, mean["std"], signed=False, unit=False)
             row = (name, *in_unit(s, mean), spread, count(mean["n"], m["unit"]))
@@ -1102,12 +1102,12 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
     heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
     heads += f"Standard deviation{_pts(s)}# | n#"
     notes = [f"{listing(labels)}: {text}." for text, labels in alike.items()]
-    cut = f"{_cut(s)}{_averaged(s)}"
+    cut = f"{_say_where_cut(s)}{_averaged(s)}"
     caption = f"Mean {s['scoring']['label']} of each selector under each method"
     return table(caption, heads, rows), Notes((*notes, cut))
 
 
-def _cut(s: Summary | ManySummary) -> str:
+def _say_where_cut(s: Summary | ManySummary) -> str:
     """Say where intervals are cut."""
     scoring = read_info(s["scoring"])
     if scoring.is_accuracy:
@@ -1210,7 +1210,7 @@ def assumed(assumptions: str) -> str:
 def _optimism(s: Summary) -> tuple[Block, ...]:
     rows = []
     first = s["methods"][0]
-    for side, name in zip(SIDES, _named(s), strict=True):
+    for side, name in zip(SIDES, _name_cells(s), strict=True):
         gap, reading = s["optimism"][side], READINGS[s["optimism_shown"][side]]
         n = count(first["a"]["n"], first["unit"])
         rows.append((name, *gap_in_unit(s, gap), n, reading))
@@ -1247,7 +1247,7 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
     blocks: list[Block] = [Text(text) for text in s["words"]["stability"]]
     if s["stability"] or s["seconds"]:
         found = [sum(bool(f[side]) for f in s["features"]) for side in SIDES]
-        columns = _chosen(s, _named(s), found)
+        columns = _chosen(s, _name_cells(s), found)
         for method, own in s["stability"].items():
             columns += _stability(s, f"Stability, {method.upper()}", own.values())
         if s["seconds"]:
@@ -1579,7 +1579,7 @@ def _many_means(s: ManySummary) -> tuple[Block, ...]:
     note = (
         f"{start.lstrip()}Intervals are t intervals over folds, their variance "
         "enlarged because training sets overlap (Nadeau and Bengio 2003). "
-        f"{_on_coverage(s)}{_cut(s)}{_averaged(s)}"
+        f"{_on_coverage(s)}{_say_where_cut(s)}{_averaged(s)}"
     )
     caption = f"Mean {scoring.label} of each selector, with its {level}, and mean rank"
     return by_columns(caption, columns), Text(note, "note")

@@ -52,7 +52,7 @@ BADGES = {
     "open": "Nothing to claim",
 }
 #: More features than this are left to the data frame.
-MOST_ROWS = 200
+MOST_LISTED = 200
 #: Points of the cloud that are neither claimed nor close, at most.
 MOST_SPOTS = 600
 #: Curves of a picture of stability paths, and rows of the table in a terminal.
@@ -164,7 +164,7 @@ class DiscoveriesSummary(TypedDict):
 def summarize(record: Discoveries) -> Any:
     """Turn discoveries into plain numbers and strings."""
     names = record.data.feature_names
-    leading = record.ranked[: max(MOST_ROWS, record.claimed.size)]
+    leading = record.ranked[: max(MOST_LISTED, record.claimed.size)]
     claimed = set(record.claimed.tolist())
     features = [
         {
@@ -316,7 +316,7 @@ def _figures(s: DiscoveriesSummary, record: Discoveries) -> tuple[Block, ...]:
     if (_heights(record)[1] > 0).any():
         found.append(_cloud(s, record))
     if s["paths"] and any(any(path["shares"]) for path in s["paths"]):
-        found.append(_paths(s))
+        found.append(_draw_paths(s))
     return tuple(found)
 
 
@@ -373,7 +373,7 @@ def _heights(record: Discoveries) -> tuple[str, FloatArray, float]:
     return f"−log10 of the {name}", heights, heights[record.claimed].min(initial=np.inf)
 
 
-def _paths(s: DiscoveriesSummary) -> Figure:
+def _draw_paths(s: DiscoveriesSummary) -> Figure:
     """Draw how often half samples select the leading features."""
     paths = s["paths"][:MOST_PATHS]
     sizes = tuple(str(size) for size in paths[0]["sizes"])
@@ -417,7 +417,7 @@ def _confidence_of_effects(s: DiscoveriesSummary) -> float:
 
 def _table(s: DiscoveriesSummary) -> Rows:
     n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
-    leading = s["features"][: min(n_shown, MOST_ROWS)]
+    leading = s["features"][: min(n_shown, MOST_LISTED)]
     has_pvalue = any(one["pvalue"] is not None for one in leading)
     has_share = any(one["frequency"] is not None for one in leading)
     heads = "Feature! | Claim~ | q-value#*"

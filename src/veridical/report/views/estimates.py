@@ -111,12 +111,12 @@ EXPLAIN = {
     ),
     "holdout": (
         "A holdout trains on part of the samples and tests on the rest, once. It "
-        "trains on fewer samples than there are, so the estimate is too low on "
-        "average; the estimate also depends on which samples are held out."
+        "trains on fewer samples than there are, so the estimate is pessimistic on "
+        "average; it also depends on which samples are held out."
     ),
     "subsampling": (
         "Random subsampling averages several holdouts, each with a random test set of "
-        "its own; the estimate is too low on average, as that of a holdout is."
+        "its own; the estimate is pessimistic on average, as that of a holdout is."
     ),
     "complete": (
         "Complete cross-validation tests every possible test set of a given size by a "
@@ -130,7 +130,8 @@ EXPLAIN = {
     "cross-validation": (
         "Cross-validation tests each sample by a model trained without the fold "
         "that the sample is in. Training sets are smaller than the data, so the "
-        "estimate is slightly too low on average; with more folds this bias is smaller."
+        "estimate is slightly pessimistic on average; with more folds this bias is "
+        "smaller."
     ),
     "leave-": (
         "Leaving out few samples at a time trains on nearly all of them, so the "
@@ -139,13 +140,13 @@ EXPLAIN = {
     ),
     ".632+": (
         "The .632+ bootstrap works like .632; the more the estimator overfits, the "
-        "less weight it gives to the accuracy on the training samples."
+        "less weight it gives to the score on the training samples."
     ),
     ".632": (
         "The .632 bootstrap trains on samples drawn with replacement and adds 0.632 of "
-        "the accuracy on the samples not drawn to 0.368 of the accuracy on the "
-        "training samples. The estimate varies little, and is too high for an "
-        "estimator that memorises the training samples."
+        "the score on the samples not drawn to 0.368 of the score on the training "
+        "samples. The estimate varies little, and is optimistic for an estimator that "
+        "memorises the training samples."
     ),
 }
 #: What the entries of ``Estimate.details`` are.
@@ -533,7 +534,7 @@ def _about(notes: list[NoteSummary]) -> list[str]:
 
 
 def _assumed(s: EstimatesSummary) -> list[str]:
-    """Say what each kind of interval takes for granted, once."""
+    """Say what each kind of interval assumes, once."""
     told = {
         bounds["kind"]: bounds["assumes"]
         for each in s["estimates"]

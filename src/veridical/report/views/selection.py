@@ -12,7 +12,7 @@ from veridical._core.numbers import MISSING, count, number, percent, percent_ran
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.arguments import name_of
-from veridical.evaluation.conclusions import INTERVALS, say_coverage, write_plain
+from veridical.evaluation.conclusions import explain_interval, say_coverage, write_plain
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
     CoverageSummary,
@@ -122,8 +122,8 @@ class ClassInfo(TypedDict):
     """One class: samples tested, and the share of them classified correctly.
 
     ``low`` and ``high`` are Wilson's 95 % bounds, as if samples were independent; with
-    groups or weights, for the ``n_effective`` samples that its ``n_units`` groups are
-    worth.
+    groups, weights or repeats, for the ``n_effective`` samples that its ``n_units``
+    groups or samples are worth.
     """
 
     name: str
@@ -136,7 +136,7 @@ class ClassInfo(TypedDict):
 
 
 class SizeInfo(TypedDict):
-    """Accuracy with so many of the leading features, on the same folds."""
+    """Accuracy with this many of the leading features, on the same folds."""
 
     size: int
     accuracy: float
@@ -260,28 +260,31 @@ def _evidence(record: Selection) -> str:
             f"{record.settings['cross-validation']}: features were selected and the "
             "estimator trained without the test samples. "
         )
-    said += _by_class(record)
+    said += _say_extreme_classes(record)
     if record.stability is not None:
         said += (
-            " Stability of the selection over the folds "
-            f"{number(record.stability.value, 2)}: 1 is always the same features, 0 is "
-            "agreement as by chance. It has no interval, because folds share samples."
+            " The stability of the selection over the folds is "
+            f"{number(record.stability.value, 2)}: 1 means that all folds select the "
+            "same features, 0 that they agree only as by chance. It has no interval, "
+            "because folds share samples."
         )
     return said
 
 
-def _by_class(record: Selection) -> str:
+def _say_extreme_classes(record: Selection) -> str:
     """Say in which class most and fewest are right; nothing without classes."""
     if not record.classes:
         return ""
-    worst = min(record.classes, key=lambda one: one.accuracy)
-    best = max(record.classes, key=lambda one: one.accuracy)
-    if worst.accuracy < best.accuracy:
-        return (
-            f"Best class {best.name} ({percent(best.accuracy)}), worst "
-            f"{worst.name} ({percent(worst.accuracy)})."
-        )
-    return f"The same {percent(best.accuracy)} in every class."
+    accuracies = [one.accuracy for one in record.classes]
+    worst, best = min(accuracies), max(accuracies)
+    if worst == best:
+        return f"Every class has the same accuracy, {percent(best)}."
+    said = []
+    for word, accuracy in (("highest", best), ("lowest", worst)):
+        names = [one.name for one in record.classes if one.accuracy == accuracy]
+        which = listing(names) if len(names) <= 3 else f"{len(names)} classes"
+        said.append(f"{word} for {which} ({percent(accuracy)})")
+    return f"The accuracy is {listing(said)}."
 
 
 def _coverage(record: Selection) -> str:
@@ -296,7 +299,8 @@ def _what_is_independent(record: Selection) -> str:
 
 
 def _remarks(record: Selection) -> list[str]:
-    what, kind = record.scoring.label, INTERVALS[record.score_interval]
+    what = record.scoring.label
+    kind = explain_interval(record.score_interval, record.scoring)
     on_list = (
         f"The features listed were selected on all samples; the {what} is that of the "
         "selection procedure, not of this list itself."
@@ -638,6 +642,7 @@ def _method(s: SelectionSummary) -> list[str]:
     found: Any = {"value": s["accuracy"], "low": s["low"], "high": s["high"]}
     if s["scores"]:
         found, kind = s["scores"][0]["score"], s["scores"][0]["interval"]
+    interval = explain_interval(kind, scoring)
     chosen = ""
     if s["fold_alphas"]:
         chosen = " The exponent alpha was chosen inside every training set."
@@ -648,7 +653,8 @@ def _method(s: SelectionSummary) -> list[str]:
         f"set the features were selected anew and {name_of(s['estimator'])} was "
         f"trained anew.{chosen}",
         f"It is {scoring.write(found['value'])} on {count(s['n_test'], 'sample')} "
-        f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
+        f"({scoring.write_range(found['low'], found['high'])}).",
+        f"Its interval: {interval}.",
     ]
     if s["is_validated"]:
         said = [
@@ -657,7 +663,8 @@ def _method(s: SelectionSummary) -> list[str]:
             f"{name_of(s['estimator'])} was trained on them, without the test samples "
             f"({splits}).{chosen}",
             f"The {what} on {sized_data(s['data'])} is {scoring.write(found['value'])} "
-            f"({scoring.write_range(found['low'], found['high'])}; {INTERVALS[kind]}).",
+            f"({scoring.write_range(found['low'], found['high'])}).",
+            f"Its interval: {interval}.",
         ]
     if s["stability"] is not None:
         said.append(
