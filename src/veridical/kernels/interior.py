@@ -240,7 +240,7 @@ def follow_path(
     ``s z`` become smaller slowly, and the corrector's second-order term, which belongs
     to linear constraints, is left out.
     """
-    best_x, best_s, best_z = x.copy(), s.copy(), z.copy()
+    best_x, best_s, best_z = x, s, z
     x, s, z = x.copy(), s.copy(), z.copy()
     dual, dx = np.empty(x.size), np.empty(x.size)
     primal, target = np.empty(s.size), np.empty(s.size)
@@ -253,7 +253,7 @@ def follow_path(
         error = max(gap, residual * max_gap / max_residual)
         if error < 0.9 * best or step == 0:
             best, best_step = error, step
-            best_x[:], best_s[:], best_z[:] = x, s, z
+            best_x, best_s, best_z = x.copy(), s.copy(), z.copy()
         stalled = _has_stalled(best, step - best_step)
         if error <= max_gap or stalled or not np.isfinite(error):
             break

@@ -256,7 +256,8 @@ def _may_be_cut(
     if repeated and count_cuts:
         _count_values(x, rows, step, n_values)
     else:
-        n_values[: totals.size] = n_candidates
+        for s in range(totals.size):
+            n_values[s] = n_candidates[s]
     for s in range(totals.size):
         needed = np.log2(max(n_values[s] - 1, 1))
         worth[s] = best[s] > needed - BITS_ERROR * (totals[s] + 100)
