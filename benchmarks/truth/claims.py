@@ -221,15 +221,11 @@ def planned(n_unseen: int) -> list[tuple[str, str, NullDesign]]:
 
 def write_table(designs: Sequence[tuple[str, str, NullDesign]]) -> None:
     """Judge every design whose accuracies are kept; rows of others stay."""
-    known = read_rows()
-    rows = []
+    rows = read_rows()
     for kind, name, design in designs:
-        row = known.get(key_of(kind, name, design))
         if raw_file(kind, design).exists():
-            row = judge(kind, name, design)
-        if row is not None:
-            rows.append(row)
-    write_rows(TABLE, COLUMNS, rows)
+            rows[key_of(kind, name, design)] = judge(kind, name, design)
+    write_rows(TABLE, COLUMNS, rows.values())
 
 
 def read_rows() -> dict[tuple[str, ...], Row]:
