@@ -309,7 +309,7 @@ def test_the_tests_of_a_comparison_are_believed_no_more_than_it_is():
 def test_ranks_of_folds_prove_nothing():
     """Friedman's test rejects on 6 to 95 % of data sets with equal selectors."""
     rng = np.random.default_rng(0)
-    scores = rng.normal(size=(3, 10)) + [[0.0], [1.0], [5.0]]
+    scores = rng.normal(size=(3, 10)) + np.array([[0.0], [1.0], [5.0]])
     found = friedman(scores)
     assert found.pvalue < 0.01
     assert found.conclusion.belief == "yes"  # on data sets
