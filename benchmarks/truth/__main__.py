@@ -6,13 +6,13 @@ Takes two hours on two cores, or the minutes that are asked for. What was measur
 stays: a script leaves out what is in its table, and the command, given again, goes on
 where it stopped. To measure a table from nothing, delete it first.
 
-Every script has a share of the minutes, after which it begins no further design; what
-was measured is written after each. A design that was begun is ended, so that a script
-may take longer; the last ones then get what is left. Sizes, coverages and findings take
-30 to 45 minutes of one core each, so that they are complete within theirs on a machine
-without other work; others may take further calls. Data sets that are not simulated are
-read from the folder that VERIDICAL_DATA names; without it, `findings` and `real_data`
-are left out.
+Scripts that measure everything at once come first. Each of the others has a share of
+the minutes, after which it begins no further design; what was measured is written after
+each. A design that was begun is ended, so that a script may take longer; the last ones
+then get what is left. Sizes, coverages and findings take 30 to 45 minutes of one core
+each, so that they are complete within theirs on a machine without other work; others
+may take further calls. Data sets that are not simulated are read from the folder that
+VERIDICAL_DATA names; without it, `findings` and `real_data` are left out.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from benchmarks.truth.designs import write_rows
 
 #: Minutes of one call.
 BUDGET = 120
-#: Scripts of this folder that can be stopped, and the minutes after which they begin
-#: nothing new.
+#: Scripts of this folder that can be stopped, with options, and the minutes after which
+#: they begin nothing new.
 LIMITS = {
     "sizes": 16,
     "coverages": 20,
@@ -40,10 +40,18 @@ LIMITS = {
     "choices": 8,
     "discoveries": 8,
     "outcomes": 8,
+    "calibrated": 2,
+    "coverages --unseen 30 --seed 20261119": 2,
 }
 #: Scripts that measure everything at once, where their table is missing, and the
 #: minutes that they take.
-AT_ONCE = {"sparse_world": 3, "batches": 2, "score_tests": 1, "real_data": 2}
+AT_ONCE = {
+    "sparse_world": 3,
+    "batches": 2,
+    "score_tests": 1,
+    "real_data": 2,
+    "other_tests": 2,
+}
 #: Scripts that read data sets of that folder.
 REAL = ("findings", "real_data")
 #: Tables that ship with the package. Verbs read them, so that scripts need all of them.
@@ -73,15 +81,14 @@ def main() -> None:
         if name in AT_ONCE and Path(__file__).with_name(f"{name}.csv").exists():
             print("its table is there", flush=True)
             continue
-        options = []
+        left = (end - time.monotonic()) / 60
+        if left <= 0:
+            print("no time is left", flush=True)
+            continue
+        command = [sys.executable, "-m", *f"benchmarks.truth.{name}".split()]
         if name in LIMITS:
-            left = (end - time.monotonic()) / 60
             minutes = min(LIMITS[name] * asked.minutes / BUDGET, left)
-            if minutes <= 0:
-                print("no time is left", flush=True)
-                continue
-            options = ["--minutes", f"{minutes:.3f}"]
-        command = [sys.executable, "-m", f"benchmarks.truth.{name}", *options]
+            command += ["--minutes", f"{minutes:.3f}"]
         subprocess.run(command, check=True)
     # The rows that ship are those of its table.
     export = [sys.executable, "-m", "benchmarks.truth.outcomes", "--export"]

@@ -6,9 +6,9 @@
 In every design, data sets are drawn, `veridical.choose` chooses among many candidates,
 and the score that it gives is compared with the score of its fitted pipeline on fresh
 samples. The first command adds data sets, a few of every design at a time, to
-``build/choices.jsonl``, and writes ``src/veridical/evaluation/choices.csv``; given
-again, it goes on where it stopped. The second prints the table of
-docs/questions/the-best-of-many.md, and means by target.
+``src/veridical/evaluation/choices.csv``; given again, it goes on where it stopped. What
+a stopped call measured is in ``build/choices.jsonl``, from which the next one adds it.
+The second prints the table of docs/questions/the-best-of-many.md, and means by target.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import warnings
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -219,76 +219,77 @@ def measure(design: Design, run: int) -> dict[str, Any]:
     }
 
 
-def read_raw() -> list[dict[str, Any]]:
-    """Read what was measured so far."""
-    if not RAW.exists():
-        return []
-    return [json.loads(line) for line in RAW.read_text().splitlines()]
+def read_raw() -> dict[Design, dict[int, dict[str, Any]]]:
+    """Read the data sets that were measured here: by design and number."""
+    found: dict[Design, dict[int, dict[str, Any]]] = defaultdict(dict)
+    if RAW.exists():
+        for line in RAW.read_text().splitlines():
+            one = json.loads(line)
+            design = Design(*(one[field.name] for field in fields(Design)))
+            found[design][one["run"] - FIRST[design.target]] = one
+    return found
 
 
 def todo(n_sets: int) -> Iterator[tuple[Design, int]]:
     """Yield the data sets that are not measured yet; designs take turns."""
-    names = list(asdict(plan()[0]))
-    known = {tuple(one[k] for k in (*names, "run")) for one in read_raw()}
+    raw, stored = read_raw(), read_table()
     for k in range(n_sets):
         for design in (*plan(), *held_out()):
-            run = FIRST[design.target] + k
-            if (*asdict(design).values(), run) not in known:
-                yield design, run
+            row = stored.get(design)
+            if k >= (int(row["n_sets"]) if row else 0) and k not in raw[design]:
+                yield design, FIRST[design.target] + k
 
 
 def write_table() -> None:
-    """Summarize the data sets of every design.
-
-    Where the raw file has no more data sets than the table counts (the raw file does
-    not ship), the row stays as it is.
-    """
-    by_design = defaultdict(list)
-    names = list(asdict(plan()[0]))
-    for one in read_raw():
-        by_design[tuple(one[k] for k in names)].append(one)
-    every = (*plan(), *held_out())
-    stored = read_table()
+    """Add the data sets that the table does not count yet, of every design."""
+    raw, stored = read_raw(), read_table()
     rows = []
-    for i, design in enumerate(every):
-        row = stored[i] if len(stored) == len(every) else None
-        found = by_design.get(tuple(asdict(design).values()), [])
-        if found and (row is None or len(found) > int(row["n_sets"])):
-            row = summarize(design, found)
+    for design in (*plan(), *held_out()):
+        row = stored.get(design)
+        k = first = int(row["n_sets"]) if row else 0
+        while k in raw[design]:
+            k += 1
+        if k > first:
+            row = add(row, design, [raw[design][i] for i in range(first, k)])
         if row is not None:
             rows.append(row)
     write_rows(TABLE, COLUMNS, rows)
 
 
-def read_table() -> list[dict[str, Any]]:
-    """Return the rows of the table; a complete one has a row for every design."""
+def read_table() -> dict[Design, dict[str, Any]]:
+    """Return the rows of the table by design.
+
+    Designs take turns, so that the rows are those of the first designs.
+    """
     if not TABLE.exists():
-        return []
+        return {}
     with TABLE.open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file))
+        return dict(zip((*plan(), *held_out()), csv.DictReader(file), strict=False))
 
 
-def summarize(design: Design, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """Compute biases and coverages of a design."""
+def add(
+    row: dict[str, Any] | None, design: Design, found: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Add data sets of a design to its row: means, and numbers of covered truths."""
+    before = int(row["n_sets"]) if row else 0
     truth = np.array([one["truth"] for one in found])
-    row = {
-        "target": design.target,
-        "n_samples": design.n_samples,
-        "n_features": design.n_features,
-        "signal": design.signal,
-        "source": design.source,
-        "n_candidates": found[0]["n_candidates"],
-        "n_sets": len(found),
-        "truth": truth.mean(),
-        "naive_bias": np.mean([one["naive"] for one in found] - truth),
+    new: dict[str, Any] = {
+        "truth": truth,
+        "naive_bias": np.array([one["naive"] for one in found]) - truth,
     }
     for kind in ("bbc", "nested"):
         value, low, high = np.array([one[kind] for one in found]).T
-        row[f"{kind}_bias"] = np.mean(value - truth)
-        row[f"{kind}_covered"] = int(np.sum((low <= truth) & (truth <= high)))
-    return {
-        k: round(float(v), 4) if isinstance(v, float) else v for k, v in row.items()
-    }
+        new[f"{kind}_bias"] = value - truth
+        new[f"{kind}_covered"] = (low <= truth) & (truth <= high)
+    made = {name: one for name, one in asdict(design).items() if name in COLUMNS}
+    made |= {"n_candidates": found[0]["n_candidates"], "n_sets": before + len(found)}
+    for name, values in new.items():
+        if name.endswith("covered"):
+            made[name] = (int(row[name]) if row else 0) + int(values.sum())
+            continue
+        total = (before * float(row[name]) if row else 0.0) + values.sum()
+        made[name] = round(float(total / made["n_sets"]), 4)
+    return made
 
 
 def print_table() -> None:

@@ -11,9 +11,11 @@ every claim is wrong. On those of the kind "unequal" the effects in the block of
 second selector are half as large, which shows what the rule costs.
 
 The designs are those of ``sizes.csv``, on other data sets than are counted there, and
-each is left out of the table while it is judged; with ``--unseen``, new ones. The
-accuracies of the folds are kept in ``build/claims``, so that another rule can be judged
-without drawing anew. ``claims.csv`` has a row for each kind and design.
+each is left out of the table while it is judged; with ``--unseen``, new ones.
+``claims.csv`` has a row for each kind and design; those that it has are left out. The
+accuracies of the folds that were drawn here are kept in ``build/claims`` and judged
+again by every call, so that another rule needs no drawing; for all of them, delete
+``claims.csv`` first.
 """
 
 from __future__ import annotations
@@ -21,10 +23,9 @@ from __future__ import annotations
 import argparse
 import csv
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, fields
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ import numpy as np
 from scipy.stats import binom
 
 from benchmarks.truth.designs import UNSEEN, Row, measure_all, write_rows
-from benchmarks.truth.sizes import SHAPES, designs_of
+from benchmarks.truth.sizes import designs_of, plan
 from veridical._core.arrays import FloatArray
 from veridical._core.reading import read_table
 from veridical._core.splits import CrossValidation
@@ -183,13 +184,11 @@ def may_claim(
 
 
 def stored() -> list[NullDesign]:
-    """Return the designs of the table; shapes and estimators take turns."""
-    turns: dict[tuple[Any, ...], list[NullDesign]] = {}
-    for shape in SHAPES:
-        for row in rows_of(*shape):
-            turns.setdefault((*shape, row.design.estimator), []).append(row.design)
-    every = [one for turn in zip_longest(*turns.values()) for one in turn]
-    return [one for one in every if one is not None]
+    """Return the designs of ``sizes.csv``, also those that it still lacks.
+
+    Shapes and estimators take turns.
+    """
+    return [design for kind, design, _ in plan() if kind == "plain"]
 
 
 def is_short(design: NullDesign) -> bool:
@@ -222,21 +221,27 @@ def planned(n_unseen: int) -> list[tuple[str, str, NullDesign]]:
 
 def write_table(designs: Sequence[tuple[str, str, NullDesign]]) -> None:
     """Judge every design whose accuracies are kept; rows of others stay."""
-    known = {}
-    if TABLE.exists():
-        with TABLE.open(newline="", encoding="utf-8") as file:
-            known = {
-                tuple(row[name] for name in COLUMNS[:-5]): row
-                for row in csv.DictReader(file)
-            }
-    rows = []
+    rows = read_rows()
     for kind, name, design in designs:
-        row = known.get((kind, name, *described(design).values()))
         if raw_file(kind, design).exists():
-            row = judge(kind, name, design)
-        if row is not None:
-            rows.append(row)
-    write_rows(TABLE, COLUMNS, rows)
+            rows[key_of(kind, name, design)] = judge(kind, name, design)
+    write_rows(TABLE, COLUMNS, rows.values())
+
+
+def read_rows() -> dict[tuple[str, ...], Row]:
+    """Read what was counted, by kind and design."""
+    if not TABLE.exists():
+        return {}
+    with TABLE.open(newline="", encoding="utf-8") as file:
+        return {
+            tuple(row[name] for name in COLUMNS[:-5]): row
+            for row in csv.DictReader(file)
+        }
+
+
+def key_of(kind: str, name: str, design: NullDesign) -> tuple[str, ...]:
+    """Return by what a row is found again."""
+    return kind, name, *described(design).values()
 
 
 def described(design: NullDesign) -> dict[str, str]:
@@ -291,6 +296,17 @@ def tabulate() -> str:
     return "\n".join(lines)
 
 
+def left(
+    designs: Sequence[tuple[str, str, NullDesign]],
+) -> Iterator[tuple[str, NullDesign]]:
+    """Yield the designs that have neither a row nor accuracies that are kept."""
+    known = read_rows()
+    for kind, name, design in designs:
+        has_row = key_of(kind, name, design) in known
+        if not has_row and not raw_file(kind, design).exists():
+            yield kind, design
+
+
 def main() -> None:
     """Draw what is not kept yet, and judge everything."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -304,9 +320,10 @@ def main() -> None:
         return
     RAW.mkdir(parents=True, exist_ok=True)
     designs = planned(asked.unseen)
-    todo = [(kind, one) for kind, _, one in designs if not raw_file(kind, one).exists()]
+    todo = list(left(designs))
     print(
-        f"{len(designs) - len(todo)} designs are kept, {len(todo)} are left", flush=True
+        f"{len(designs) - len(todo)} designs are drawn, {len(todo)} are left",
+        flush=True,
     )
     if todo:
         measure_all(

@@ -16,7 +16,8 @@ minus IN, is compared with its mean over all data sets of the design.
 
 The second asks of every design whether the range that is printed for it, from the
 *other* designs, contains the coverage that was measured in it. The third asks the same
-of new designs, which are not in the table, and adds them to ``unseen_coverages.csv``.
+of new designs, which are not in the table, and adds them to ``unseen_coverages.csv``;
+the table must be complete.
 The fourth prints the table of docs/estimating.md.
 """
 
@@ -315,21 +316,23 @@ def main() -> None:
     if asked.check:
         check()
         return
-    if asked.unseen:
-        try_unseen(asked.unseen, asked.seed)
-        return
     if asked.table:
         print(tabulate())
         return
     if not TABLE.exists():
         add_rows(TABLE, COLUMNS, [])
     done = measured_designs()
+    todo: list[tuple[Any, ...]]
     todo = [one for one in plan() if key_of(*one) not in done]
+    measure, path, columns = measure_design, TABLE, COLUMNS
+    if asked.unseen:
+        todo = [*list_unseen(asked.unseen, asked.seed)]
+        measure, path, columns = measure_unseen, UNSEEN_TABLE, UNSEEN_COLUMNS
     print(f"{len(done)} designs are measured, {len(todo)} are left", flush=True)
     measure_all(
         todo,
-        measure_design,
-        lambda rows: add_rows(TABLE, COLUMNS, rows),
+        measure,
+        lambda rows: add_rows(path, columns, rows),
         jobs=asked.jobs,
         minutes=asked.minutes,
     )
@@ -385,23 +388,23 @@ def check() -> dict[str, tuple[int, int]]:
     return {name: (held, asked) for name, (held, asked, _) in counts.items()}
 
 
-def try_unseen(number: int, seed: int) -> None:
-    """Measure default intervals in new designs, and the range that is printed there.
+def list_unseen(number: int, seed: int) -> list[tuple[int, int]]:
+    """Return the numbers of the new designs that are not in their table, and the seed.
 
-    What is in the table already is not measured again.
+    What is printed beside an interval depends on the whole table of coverages: without
+    it there are none.
     """
+    known = measured_designs()
+    if any(key_of(*one) not in known for one in plan()):
+        return []
     done = set()
     if UNSEEN_TABLE.exists():
         with UNSEEN_TABLE.open(newline="", encoding="utf-8") as file:
-            done = {(row["seed"], row["number"]) for row in csv.DictReader(file)}
-    for i in range(number):
-        if (str(seed), str(i)) not in done:
-            row = {"seed": seed, "number": f"{i}", **measure_unseen(i, seed)}
-            add_rows(UNSEEN_TABLE, UNSEEN_COLUMNS, [row])
-            print(*row.values(), flush=True)
+            done = {(row["number"], row["seed"]) for row in csv.DictReader(file)}
+    return [(i, seed) for i in range(number) if (str(i), str(seed)) not in done]
 
 
-def measure_unseen(i: int, seed: int) -> Row:
+def measure_unseen(i: int, seed: int) -> list[Row]:
     """Measure the default interval of one new design, and look up its range."""
     name = list(METHODS)[i % len(METHODS)]
     (design,) = draw_designs(
@@ -421,13 +424,17 @@ def measure_unseen(i: int, seed: int) -> Row:
     near = find_near(like, place)
     printed = coverage_range(near) if near else None
     share = found["covered"] / found["n_simulations"]
-    return {
+    row = {
+        "seed": seed,
+        "number": f"{i}",
         **found,
         "tail_df": f"{design.tail_df:g}",
         "low": f"{printed.low:.4f}" if printed else "",
         "high": f"{printed.high:.4f}" if printed else "",
         "held": printed.low <= share <= printed.high if printed else "",
     }
+    print(*row.values(), flush=True)
+    return [row]
 
 
 def tabulate() -> str:

@@ -15,6 +15,7 @@ from veridical._core.records import DataSummary
 from veridical._core.scoring import ACCURACY, SCORES, read_scoring
 from veridical.comparison import conclusions as say
 from veridical.comparison.known_truth import with_truth
+from veridical.comparison.ranks import friedman
 from veridical.comparison.records import MeasuredSize, Sensitivity, Verdict
 from veridical.comparison.sensitivity_analysis import recommend_on_sources
 from veridical.comparison.significance import Geometry, paired_t
@@ -280,6 +281,43 @@ def test_a_test_that_rejects_too_often_leads_to_no_claim():
     )
     assert min(reasons.values()) >= 3
     assert sum(reasons.values()) >= len(doubtful)
+
+
+def test_the_tests_of_a_comparison_are_believed_no_more_than_it_is():
+    """On accuracies of folds, the record of a test and of ranks has a conclusion too.
+
+    A comparison may be doubted for another reason: that guessing is as good.
+    """
+    seen = Counter()
+    for seed in range(40_000, 40_400):
+        made = draw(seed)
+        for pair in made.pairs.get("in", ()):
+            test, doubt = pair.verdict.test, say.find_doubt(made, pair.verdict)
+            belief, sentence = test.conclusion
+            assert (belief == "open") == (test.winner == "draw")
+            if belief == "yes":
+                assert test.size.near
+                assert say._evidence(test, None) <= test.size.claim_level
+                assert not doubt or "is shown to be better than" in doubt
+            if belief == "care":
+                assert "false-positive rate" in sentence or "rejects too" in sentence
+                assert doubt
+            seen[belief] += 1
+    assert min(seen[belief] for belief in ("yes", "care", "open")) >= 20
+
+
+def test_ranks_of_folds_prove_nothing():
+    """Friedman's test rejects on 6 to 95 % of data sets with equal selectors."""
+    rng = np.random.default_rng(0)
+    scores = rng.normal(size=(3, 10)) + np.array([[0.0], [1.0], [5.0]])
+    found = friedman(scores)
+    assert found.pvalue < 0.01
+    assert found.conclusion.belief == "yes"  # on data sets
+    sizes = MeasuredSize(0.05, 0.12, 0.058, 0.261, 1000, "10 folds", claim_level=0.02)
+    belief, sentence = replace(found, size=sizes).conclusion
+    assert belief == "care"
+    assert "5.8 to 26.1 % (measured; nominal 5 %)" in sentence
+    assert replace(found, size=sizes, pvalue=0.2).conclusion.belief == "open"
 
 
 def significant(n_selectors):

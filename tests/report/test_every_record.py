@@ -6,7 +6,7 @@ import io
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from html.parser import HTMLParser
 
 import matplotlib.pyplot as plt
@@ -20,6 +20,7 @@ from tests.report.injection_payloads import PAYLOADS
 from veridical import report
 from veridical._core.errors import InputError
 from veridical._core.records import Record
+from veridical.evaluation.records import Coverage
 from veridical.report.plain import clean
 
 ROUNDS = 8  # sets of words with special characters tried on each record
@@ -55,6 +56,17 @@ class Nodes(HTMLParser):
 @pytest.fixture(params=KINDS)
 def make(request):
     return KINDS[request.param]
+
+
+@pytest.mark.parametrize("kind", ["selection", "audit"])
+def test_tables_for_papers_have_the_coverage_beside_the_interval(kind):
+    record = KINDS[kind]()
+    measured = Coverage(0.91, 0.97, "10 folds")
+    for coverage, words in (
+        (measured, "measured coverage 91.0 to 97.0 %"),
+        (None, "coverage not measured in designs like this one"),
+    ):
+        assert words in replace(record, coverage=coverage, scores=()).to_markdown()
 
 
 def test_html_markdown_and_latex_have_all_rows(make):

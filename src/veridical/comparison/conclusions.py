@@ -760,6 +760,8 @@ def advise_beside_truth(here: Comparison, known: Comparison) -> str:
 
 #: Tests that treat folds as independent, and therefore reject too often on them.
 NAIVE_ON_FOLDS = ("paired t",)
+#: Tests whose scores need not come from folds of one data set.
+_NOT_OF_FOLDS = ("paired t", "DeLong", "conservative z")
 _LEAK = "the test samples took part in the selection"
 _MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
@@ -793,17 +795,27 @@ def find_doubt(
     if not any(beats_majority(record, mean) for mean in record.means["in"]):
         who = "neither" if len(record.names) == 2 else "no selector"
         return f"{who} is shown to be better than {_guess(record)}"
-    size = verdict.test.size
+    return _doubt_test(
+        verdict.test,
+        on_folds=not repeats_are_data_sets(record, "in"),
+        adjusted=adjusted,
+    )
+
+
+def _doubt_test(
+    test: TestResult, *, on_folds: bool, adjusted: float | None = None
+) -> str:
+    """Write why a significant test may not be believed; "" where it may."""
+    size = test.size
     too_often = "rejects too often in such a design"
     if size is not None:
         too_often += f" ({false_positives(size)})"
-    on_folds = not repeats_are_data_sets(record, "in")
-    if verdict.test.name in NAIVE_ON_FOLDS and on_folds:
+    if test.name in NAIVE_ON_FOLDS and on_folds:
         return (
             f"the test treats folds as independent and therefore {too_often}; believe "
             "the result only if the corrected test agrees"
         )
-    if verdict.test.calibrated:
+    if test.calibrated:
         return ""
     if on_folds and (size is None or not size.near):
         return (
@@ -812,7 +824,7 @@ def find_doubt(
         )
     if size is None or size.claim_level is None:
         return ""
-    found = _error_probability(verdict.test, adjusted)
+    found = _error_probability(test, adjusted)
     if found <= size.claim_level:
         return ""
     if size.claim_level:
@@ -833,15 +845,19 @@ def conclude_test(record: TestResult) -> Conclusion:
     """Write whether a test shows a difference, or how many of many tests do."""
     if np.ndim(record.pvalue):
         return _conclude_tests(record, "a is better", "b", "a difference")
-    belief: Belief = "open" if record.winner == "draw" else "yes"
-    found = f"{record.winner} is significantly better"
-    if record.winner == "draw":
-        found = "The difference is not significant"
+    belief: Belief = "open"
+    doubt, found = "", "The difference is not significant"
     if math.isnan(record.pvalue):
         found = "Whether there is a difference is not known"
+    elif record.winner != "draw":
+        found = f"{record.winner} is significantly better"
+        on_folds = record.size is not None or record.name not in _NOT_OF_FOLDS
+        doubt = _doubt_test(record, on_folds=on_folds)
+        belief = "care" if doubt else "yes"
     p = pvalue(None if math.isnan(record.pvalue) else record.pvalue)
     gap = write_plain(record.mean_difference)
-    return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}).")
+    but = f", but {doubt}" if doubt else ""
+    return Conclusion(belief, f"{found}: the mean difference is {gap} ({p}){but}.")
 
 
 def _conclude_tests(record: TestResult, a: str, b: str, what: str) -> Conclusion:
@@ -901,7 +917,11 @@ def conclude_bias(record: Bias) -> Conclusion:
 
 
 def conclude_ranks(record: Friedman) -> Conclusion:
-    """Write whether Friedman's test shows that selectors differ, or how many do."""
+    """Write whether Friedman's test shows that selectors differ, or how many do.
+
+    On folds it shows nothing: it treats them as independent, and its measured size,
+    which only results on folds have, is far above the nominal one.
+    """
     if np.ndim(record.pvalue):
         n, n_found = (
             np.size(record.pvalue),
@@ -917,10 +937,18 @@ def conclude_ranks(record: Friedman) -> Conclusion:
         )
     is_significant = record.pvalue < record.alpha
     said = "differ" if is_significant else "are not shown to differ"
-    return Conclusion(
-        "yes" if is_significant else "open",
+    found = (
         f"{count(len(record.mean_ranks), 'selector')} {said} in their ranks on "
-        f"{count(record.n, 'split')} ({pvalue(record.pvalue)}).",
+        f"{count(record.n, 'split')} ({pvalue(record.pvalue)})"
+    )
+    if not is_significant:
+        return Conclusion("open", f"{found}.")
+    if record.size is None:
+        return Conclusion("yes", f"{found}.")
+    return Conclusion(
+        "care",
+        f"{found}, but the test treats folds as independent and therefore rejects too "
+        f"often ({false_positives(record.size)}); believe the tests of pairs.",
     )
 
 

@@ -19,7 +19,11 @@ from veridical._core.scoring import ScoreInfo
 from veridical._core.text import capitalized, listing
 from veridical.auditing.records import PARTS, Audit
 from veridical.evaluation.arguments import name_of
-from veridical.evaluation.conclusions import explain_interval, say_coverage
+from veridical.evaluation.conclusions import (
+    add_coverage,
+    explain_interval,
+    say_coverage,
+)
 from veridical.report.plain import (
     CoverageSummary,
     DataInfo,
@@ -568,9 +572,11 @@ def _for_paper(s: AuditSummary, found: Rows) -> Rows:
     codes = listing(each["code"] for each in s["findings"]) or "none"
     scoring = read_info(s["scoring"])
     guess = "".join(f"; {level}" for level in write_chance(scoring))
+    behind = add_coverage(covered(s["coverage"]))
     caption = (
         f"{capitalized(scoring.full_label)} of {name_of(s['estimator'])} on "
-        f"{said_data(s['data'])}{guess}. Findings: {codes}."
+        f"{said_data(s['data'])}{guess}. Interval under IN: {behind}. Findings: "
+        f"{codes}."
     )
     return replace(found, caption=caption)
 

@@ -12,7 +12,12 @@ from veridical._core.numbers import MISSING, count, number, percent, percent_ran
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized, listing
 from veridical.evaluation.arguments import name_of
-from veridical.evaluation.conclusions import explain_interval, say_coverage, write_plain
+from veridical.evaluation.conclusions import (
+    add_coverage,
+    explain_interval,
+    say_coverage,
+    write_plain,
+)
 from veridical.evaluation.records import SelectedFeature, Selection, Support
 from veridical.report.plain import (
     CoverageSummary,
@@ -379,7 +384,8 @@ def show(record: Selection) -> View:
         sections.append(Section(f"{what} by number of features", tuple(blocks)))
     found = record.score
     span = scoring.write_range(*(finite(bound) for bound in found[1:]))
-    reached = f"{scoring.write(found.value)} (95 % interval {span})"
+    behind = add_coverage(record.score_coverage)
+    reached = f"{scoring.write(found.value)} (95 % interval {span}, {behind})"
     does = f"has {scoring.full_label} {reached} on new samples"
     if scoring.is_accuracy:
         does = f"classifies {reached} of new samples correctly"
