@@ -114,7 +114,7 @@ def test_a_class_that_a_training_set_lacks_is_warned_of(verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_class_smaller_than_the_number_of_folds_is_warned_of(verb):
     X, y = with_small_class(2)
-    sentence = r"^Class 'rare' has 2 sample\(s\), fewer than the 5 folds"
+    sentence = r"^Class 'rare' has 2 samples, fewer than the 5 folds"
     with pytest.warns(UserWarning, match=sentence):
         verb(X, y, cv=5, random_state=0)
 

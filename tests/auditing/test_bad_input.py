@@ -37,7 +37,7 @@ named = pd.DataFrame(X, columns=["alpha", "beta", "gamma", "delta", "eps", "zeta
         ({"selected": [0], "selector": "anvoa"}, "did you mean 'anova'"),
         ({"selected": [0], "selector": StandardScaler()}, "does not select"),
         ({"cv": "ten"}, "There is no method 'ten'"),
-        ({"cv": 2.5}, "no way to split"),
+        ({"cv": 2.5}, "not a way to split"),
         ({"cv": 1}, "2"),
         ({"cv": 31}, "folds"),
         ({"test": "t"}, "There is no test"),

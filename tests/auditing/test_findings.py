@@ -157,7 +157,7 @@ def test_001_features_that_may_have_been_known_are_a_note():
     note = finding(found, "VD001")
     assert note.severity == "note"
     assert "The feature is associated with the labels more strongly" in note.evidence
-    assert "these samples cannot tell which" in note.evidence
+    assert "these samples cannot show which it is" in note.evidence
     assert "If they were known before" in note.cure
     assert found.clean
     assert found.conclusion.belief == "care"

@@ -297,7 +297,7 @@ def test_the_tests_of_a_comparison_are_believed_no_more_than_it_is():
             assert (belief == "open") == (test.winner == "draw")
             if belief == "yes":
                 assert test.size.near
-                assert say._evidence(test, None) <= test.size.claim_level
+                assert say._error_probability(test, None) <= test.size.claim_level
                 assert not doubt or "is shown to be better than" in doubt
             if belief == "care":
                 assert "false-positive rate" in sentence or "rejects too" in sentence
