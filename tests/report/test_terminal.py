@@ -73,3 +73,11 @@ def test_what_matters_least_is_folded_first():
     assert lines(28)[-2:] == [["one", "two", "80.0", "to", "90.0", "%"], ["three"]]
     assert lines(20)[-3][1:] == ["80.0", "to", "90.0", "%"]
     assert "90.0" not in lines(15)[-3]
+
+
+def test_words_of_a_column_of_numbers_are_folded_before_long_words():
+    heads = "Name! | Coverage#"
+    rows = table("", heads, [("cross-validation", "not measured in designs like this")])
+    shown = printed(TextTable(rows), 30)
+    assert "cross-validation" in shown
+    assert max(map(len, shown.splitlines())) <= 30

@@ -92,7 +92,11 @@ def fit_widths(rows: Rows, room: int) -> tuple[list[int], int]:
     whole = [longest(own) for own in cells]
     heads = [longest(column.header.split()) for column in rows.columns]
     numbers = [column.number for column in rows.columns]
-    texts = [w if n else o for w, o, n in zip(whole, words, numbers, strict=True)]
+    # A number and its unit stay together; the words of "not measured" need not.
+    apart = [longest(filter(_has_digit, own)) for own in cells]
+    texts = [
+        max(a, w) if n else w for a, w, n in zip(apart, words, numbers, strict=True)
+    ]
     natural = [
         max(own, cell_len(column.header))
         for own, column in zip(whole, rows.columns, strict=True)
@@ -131,6 +135,10 @@ def fit_widths(rows: Rows, room: int) -> tuple[list[int], int]:
         if over <= 0:
             break
     return widths, gap
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
 
 
 def to_rich(view: View) -> Any:
