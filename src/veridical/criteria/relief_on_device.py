@@ -76,7 +76,7 @@ def relief_on_device(
 
 
 @dataclass(frozen=True)
-class _View:
+class _SearchedSamples:
     """Samples among which neighbours are searched for, in one training set.
 
     `places` are their places in `rows`; a sample is numbered by its place in these.
@@ -180,7 +180,7 @@ class DeviceRelief(PlainRelief):
         self._Z: Any = None
         self._wanted = [self._list_length(s) for s in range(len(self.counts))]
 
-    def _view(self, s: int, places: IntArray) -> _View:
+    def _view(self, s: int, places: IntArray) -> _SearchedSamples:
         """Return some samples in a training set."""
         scales, counts, y = self.scales[s], self.counts[s], self.y[places]
         inverse = scales.inverse.copy()
@@ -198,7 +198,7 @@ class DeviceRelief(PlainRelief):
             self._upload(np.bincount(self.y, counts, minlength=self.n_classes)),
             float(counts.sum()),
         )
-        return _View(places, samples, one)
+        return _SearchedSamples(places, samples, one)
 
     def _mixed_features(self, scales: Scales) -> DeviceMixedFeatures:
         low, inverse, n_vals = scales.take(self.mixed)
@@ -249,7 +249,12 @@ class DeviceRelief(PlainRelief):
     # -- distances -------------------------------------------------------------------
 
     def _distances(
-        self, view: _View, part: IntArray, scales: Scales, *, keep: bool = False
+        self,
+        view: _SearchedSamples,
+        part: IntArray,
+        scales: Scales,
+        *,
+        keep: bool = False,
     ) -> Any:
         """Compute the quick distances of some samples to all of a view."""
         shape = _padded_size(part.size), _padded_size(view.places.size)
@@ -265,7 +270,7 @@ class DeviceRelief(PlainRelief):
 
     def _add_blocks(
         self,
-        view: _View,
+        view: _SearchedSamples,
         D: Any,
         part: IntArray,
         columns: IntArray,
@@ -427,7 +432,7 @@ class DeviceRelief(PlainRelief):
     def _decide(
         self,
         s: int,
-        view: _View,
+        view: _SearchedSamples,
         part: IntArray,
         listed: NeighbourLists,
         wider: Any,
@@ -457,7 +462,9 @@ class DeviceRelief(PlainRelief):
 
     # -- sums ------------------------------------------------------------------------
 
-    def _add_sums(self, s: int, view: _View, part: IntArray, near: Near) -> None:
+    def _add_sums(
+        self, s: int, view: _SearchedSamples, part: IntArray, near: Near
+    ) -> None:
         """Add the sums of one set over the neighbours of some samples.
 
         Samples that are open in any class are left out.
@@ -483,7 +490,7 @@ class DeviceRelief(PlainRelief):
         return reach if reach > 0 else 1.0
 
     def _sum_differences(
-        self, s: int, view: _View, asked: Any, near: Near
+        self, s: int, view: _SearchedSamples, asked: Any, near: Near
     ) -> FloatArray:
         """Sum the differences of every feature, divided by its range in the set."""
         inverse = self.scales[s].inverse
