@@ -46,7 +46,7 @@ def test_table_sentence_and_page(run, table, tmp_path):
         "class 50.0 %)",
         "stratified 5-fold cross-validation",
         "C4.5 classifies",
-        "the Wilson interval assumes test samples are independent draws",
+        "the Wilson interval assumes that test samples are independent draws",
         "Measured",
         "95 % corrected t interval",
         "95 % intervals covered the truth in",

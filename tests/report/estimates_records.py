@@ -29,7 +29,7 @@ def estimate(value: float, **fields: Any) -> Estimate:
         "method": "stratified 10-fold cross-validation",
         "estimator": "C45()",
         "random_state": 0,
-        "assumes": {"wilson": STABLE, "corrected-t": "normal scores"},
+        "assumes": {"wilson": STABLE, "corrected-t": "scores are normal"},
         "details": {"mean_of_splits": value},
         "test_share": 1 / 9,
         "coverage": {

@@ -217,7 +217,7 @@ def correction(say: Say) -> str:
         ),
         Dependence(1.02, 0.3),
         "corrected",
-        say("Believe the corrected one."),
+        say("Believe the corrected probabilities."),
         settings(say, "select"),
     )
     return report.page(record)

@@ -33,14 +33,17 @@ def say(found, *pvalues, **more):
     return report.to_json(record)["words"]["evidence"]
 
 
-def test_what_may_be_used_instead(found):
+def test_which_smaller_candidate_is_like_the_best(found):
     said = say(found, 0.5, 0.01)
-    assert "1 other candidate is not distinguishable from the best; the" in said
-    assert "instead is naive Bayes on 1 feature by" in said
+    assert "1 other candidate is not distinguishable from the best; of" in said
+    assert "the one with the fewest features is naive Bayes on 1 feature by" in said
     said = say(found, 0.01, 0.5)
-    assert "from the best; none with fewer features may be used instead. The" in said
+    assert (
+        "from the best; of those within one standard error of it, none has fewer"
+        in said
+    )
     said = say(found, 0.01, 0.01)
-    assert "All other candidates are distinguishably worse than the best; none" in said
+    assert "All other candidates are distinguishably worse than the best. The" in said
     assert say(found).endswith("There was no other candidate.")
 
 

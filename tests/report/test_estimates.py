@@ -321,7 +321,7 @@ def test_sections_in_reading_order(tmp_path):
     ]
     for words in (
         records.MEMORY,
-        "the Wilson interval assumes the estimator is stable.",
+        "the Wilson interval assumes that the estimator is stable.",
         "no interval is valid.",
         "+16.4",
         "20000 fresh samples",

@@ -65,12 +65,13 @@ def exchanges_values(record: Discoveries) -> bool:
     return record.method == "permutation" and record.not_said == own
 
 
-def write_level(record: Discoveries) -> str:
-    """Write the nominal rate with its name."""
-    if record.rate == "pfer":
-        return f"an {RATES['pfer']} of {record.level:g}"
-    digits = 0 if record.level >= 0.01 else 2
-    return f"a {RATES[record.rate]} of {percent(record.level, digits)}"
+def write_level(record: Discoveries, *, nominal: bool = False) -> str:
+    """Write the rate that was asked for, with its name; on request, call it nominal."""
+    level = f"{record.level:g}"
+    if record.rate != "pfer":
+        level = percent(record.level, 0 if record.level >= 0.01 else 2)
+    article = "a nominal" if nominal else "an" if record.rate == "pfer" else "a"
+    return f"{article} {RATES[record.rate]} of {level}"
 
 
 def exceeds(record: Discoveries) -> bool:

@@ -25,15 +25,19 @@ ASSUMES = {
     "classifier built on the training part",
     "stable": "the estimator is stable: leaving the test samples out of the training "
     "data does not change its predictions. An unstable estimator makes it too narrow",
-    "corrected-t": "scores of splits are normally distributed, and the correlation of "
-    "two of them is the share of samples that each split tests (Nadeau and Bengio)",
-    "cluster-wilson": "groups (with weights: samples) are independent draws, and the "
-    "estimator is stable. It is Wilson's interval for the effective number of samples, "
-    "which the spread between groups gives (Korn and Graubard; Dean and Pagano)",
-    "exact": "test samples of the class are independent draws, and the estimator is "
-    "stable. The scores of the splits do not vary, so nothing is known of their spread",
-    "nested": "nothing about the estimator; the variance is itself estimated by nested "
-    "cross-validation (Bates, Hastie and Tibshirani), which needs enough samples",
+    "corrected-t": "scores of splits are normally distributed, and that the "
+    "correlation of two of them is the share of samples that each split tests (Nadeau "
+    "and Bengio)",
+    "cluster-wilson": "groups (with weights: samples) are independent draws, and that "
+    "the estimator is stable. It is Wilson's interval for the effective number of "
+    "samples, which the spread between groups gives (Korn and Graubard; Dean and "
+    "Pagano)",
+    "exact": "test samples of the class are independent draws, and that the estimator "
+    "is stable. The scores of the splits do not vary, so nothing is known of their "
+    "spread",
+    "nested": "there are enough samples to estimate the variance by nested "
+    "cross-validation (Bates, Hastie and Tibshirani); it assumes nothing about the "
+    "estimator",
 }
 
 

@@ -780,20 +780,43 @@ def read_info(found: Mapping[str, Any]) -> ScoreInfo:
     )
 
 
-def list_score(
-    scoring: Mapping[str, Any], found: Mapping[str, Any], *kind: str
-) -> tuple[str, ...]:
-    """List a score for a table of scores; `kind` is what is said of its interval."""
-    info = read_info(scoring)
+def list_score(one: Mapping[str, Any], found: Mapping[str, Any]) -> tuple[str, ...]:
+    """List a score for `tabulate_scores`; `found` has its value and its interval."""
+    info = read_info(one["scoring"])
     return (
         info.full_label,
         info.write(found["value"]),
         info.write_range(found["low"], found["high"]),
-        *kind,
+        *interval_cells(one["interval"], one["coverage"]),
         info.averaging,
         info.write(info.chance),
         "more" if info.greater_is_better else "less",
     )
+
+
+def tabulate_scores(
+    caption: str,
+    rows: Sequence[Sequence[str]],
+    value: str = "Estimate",
+    level: float = 0.95,
+    first: str = "",
+) -> list[Rows]:
+    """Tabulate scores of the same predictions; nothing where there are none.
+
+    Parameters
+    ----------
+    caption : str
+        What the table shows.
+    rows : sequence of sequences of str
+        As `list_score` makes them, after what belongs to `first`.
+    value, level : str and float
+        Header of the scores, and the confidence of their intervals.
+    first : str, optional
+        Headers of the columns before the scores.
+    """
+    heads = f"{first}Score!~ | {value}#* | {confidence(level)}# | Kind | "
+    heads += "Measured coverage# | Over splits | Guessing# | Better^"
+    return [table(caption, heads, rows)] if rows else []
 
 
 def interval_cells(

@@ -61,7 +61,6 @@ from veridical.report.view import (
     gap_written,
     in_numbers,
     in_unit,
-    interval_cells,
     list_score,
     on_chance,
     paragraph,
@@ -71,6 +70,7 @@ from veridical.report.view import (
     sentence,
     sized_data,
     table,
+    tabulate_scores,
     view,
     write_chance,
     written,
@@ -347,10 +347,12 @@ def _methods(s: AuditSummary) -> list[str]:
             "samples have helped to choose the features that they are tested with."
         )
         interval += " OUT has no interval, because no interval corrects its bias."
+    n_orders = max(len(lane["null"]) for lane in s["lanes"])
+    orders = f"{n_orders} random orders" if n_orders > 1 else "random order"
     said = [
         inside,
         "On random labels the whole procedure, selection included, is run with the "
-        f"labels in random order: its {what} there is the {what} that it reports where "
+        f"labels in {orders}: its {what} there is the {what} that it reports where "
         "there is nothing to find. The p-value is the share of orders, the true one "
         f"included, with {better} of the true labels.",
         interval,
@@ -534,18 +536,9 @@ def _say_untested(one: UntestedSummary) -> str:
 
 def _others(s: AuditSummary) -> list[Rows]:
     """List further scores under IN, where there are any."""
-    rows = [
-        list_score(
-            one["scoring"],
-            one["score"],
-            *interval_cells(one["interval"], one["coverage"]),
-        )
-        for one in s["others"]
-    ]
-    heads = f"Score!~ | IN#* | {confidence(1 - s['alpha'])}# | Kind | "
-    heads += "Measured coverage# | Over splits | Guessing# "
+    rows = [list_score(one, one["score"]) for one in s["others"]]
     caption = "Further scores of the same predictions, under IN"
-    return [table(caption, f"{heads}| Better^", rows)] if rows else []
+    return tabulate_scores(caption, rows, "IN", 1 - s["alpha"])
 
 
 def _table(s: AuditSummary) -> Rows:

@@ -78,7 +78,8 @@ KEY = (
     "p-value: of the hypothesis that the candidate is the best of all, adjusted for "
     "the number of candidates. Like the best: not distinguishable from it. 1 SE: its "
     "score is within one standard error of the best. Front: no other candidate has "
-    "as few features, as good a score and as stable a selection"
+    "as few features, as good a score and as stable a selection. Wins: how often it "
+    "was the best of a bootstrap draw"
 )
 #: What the corrected score estimates.
 MEANING = {
@@ -239,15 +240,15 @@ def _evidence(record: Choice) -> str:
     if alike:
         said += (
             f"{count(alike, 'other candidate')} {'are' if alike > 1 else 'is'} not "
-            "distinguishable from the best; "
+            "distinguishable from the best; of those within one standard error of it, "
+        )
+        said += (
+            "none has fewer features. "
+            if record.smallest.n_features >= record.winner.n_features
+            else f"the one with the fewest features is {record.smallest.label}. "
         )
     else:
-        said += "All other candidates are distinguishably worse than the best; "
-    said += (
-        "none with fewer features may be used instead. "
-        if record.smallest.n_features >= record.winner.n_features
-        else f"the smallest that may be used instead is {record.smallest.label}. "
-    )
+        said += "All other candidates are distinguishably worse than the best. "
     return f"{said}The best won {percent(record.winner.wins)} of the bootstrap draws."
 
 
@@ -522,7 +523,9 @@ def _front(s: ChoiceSummary, record: Choice) -> Rows:
         )
     caption = (
         "Pareto front: no other candidate has as few features, as good a score and "
-        "as stable a selection, and is better in one of them"
+        "as stable a selection, and is better in one of them. Smallest: the fewest "
+        "features of all candidates that are like the best and within one standard "
+        "error of it. Knee: beyond it, more features gain little"
     )
     heads = f"Features#! | Selector | Estimator | {capitalized(info.label)}#* | "
     return table(caption, f"{heads}Stability# | Remarks", rows)
@@ -594,6 +597,12 @@ def _method(s: ChoiceSummary) -> list[str]:
     n = len(s["candidates"])
     selectors = {one["selector"] for one in s["candidates"] if not one["is_baseline"]}
     estimators = {one["estimator"] for one in s["candidates"] if one["n_features"]}
+    sizes = settings.get("sizes")
+    sizes = (
+        f"{listing(map(write_setting, sizes))} features"
+        if isinstance(sizes, (list, tuple))
+        else "as many features as each selector keeps"
+    )
     if s["correction"] == "bbc":
         how = (
             "The score of the winner was corrected for the choice by bootstrap "
@@ -601,12 +610,14 @@ def _method(s: ChoiceSummary) -> list[str]:
             f"2018; {s['n_bootstrap']} draws)"
         )
     else:
-        how = f"The score of the choice was estimated by {settings.get('correction')}"
+        how, _, inner = str(settings.get("correction")).partition("; ")
+        how = f"The score of the choice was estimated by {how}"
+        how += f" ({inner})" if inner else ""
     return [
         f"On {sized_data(s['data'])}, {count(n, 'candidate')} were compared by "
         f"{settings.get('cross-validation', 'cross-validation')}: selectors "
-        f"{listing(sorted(selectors))}; {write_setting(settings.get('sizes'))} "
-        f"features; estimators {listing(sorted(estimators))}.",
+        f"{listing(sorted(selectors))}; {sizes}; estimators "
+        f"{listing(sorted(estimators))}.",
         "Features were selected, and estimators trained, inside every training set.",
         f"{how}: {info.full_label} {info.write(s['score'])} (95 % interval "
         f"{info.write_range(s['low'], s['high'])}), before the correction "

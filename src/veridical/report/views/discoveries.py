@@ -13,7 +13,11 @@ from veridical._core.arrays import FloatArray
 from veridical._core.numbers import MISSING, count, percent
 from veridical._core.records import Curve, Interval, Setting
 from veridical._core.text import capitalized
-from veridical.discovery.conclusions import RATES, exchanges_values, say_evidence
+from veridical.discovery.conclusions import (
+    exchanges_values,
+    say_evidence,
+    write_level,
+)
 from veridical.discovery.likeness import write_rate
 from veridical.discovery.records import Discoveries
 from veridical.evaluation.arguments import name_of
@@ -209,12 +213,10 @@ def summarize(record: Discoveries) -> Any:
 def _evidence(record: Discoveries) -> str:
     n = record.claimed.size
     p = record.data.n_features
-    rate = RATES[record.rate]
-    level = f"{record.level:g}" if record.rate == "pfer" else percent(record.level, 0)
     return (
         f"{record.tested} {count(n, 'feature')} of {p} "
         f"{'is' if n == 1 else 'are'} claimed, by {_method(record)}, with "
-        f"a nominal {rate} of {level}. {record.not_said}"
+        f"{write_level(record, nominal=True)}. {record.not_said}"
     )
 
 
@@ -294,8 +296,8 @@ def show(record: Discoveries) -> View:
         method=paragraph(
             s["settings"],
             [
-                f"{words['tested']} Claims were made by {_method(record)} "
-                f"({selector}) at a nominal {RATES[s['rate']]} of {s['level']:g}.",
+                f"The features of {sized_data(s['data'])} were scored by {selector}.",
+                words["evidence"],
                 *words["notes"],
                 words["measured"],
             ],

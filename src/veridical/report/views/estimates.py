@@ -75,7 +75,9 @@ from veridical.report.view import (
     read_info,
     said_data,
     sentence,
+    sized_data,
     table,
+    tabulate_scores,
     view,
     write_chance,
     write_score,
@@ -372,7 +374,7 @@ def _evidence(record: Estimates) -> list[str]:
     if shown["intervals"]:
         first = shown["intervals"][0]
         named = INTERVAL_NAMES.get(first["kind"], first["kind"])
-        said.append(f"The {named} interval assumes {first['assumes']}.")
+        said.append(f"The {named} interval assumes that {first['assumes']}.")
         said.append(say_coverage(covered(first["coverage"])))
     values = [e.value for e in record.estimates]
     if len(values) > 1:
@@ -400,7 +402,7 @@ def _assumptions(estimate: EstimateSummary) -> list[str]:
     if not estimate["intervals"]:
         return ["no interval is valid."]
     return [
-        f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes "
+        f"the {INTERVAL_NAMES.get(b['kind'], b['kind'])} interval assumes that "
         f"{b['assumes']}. {say_coverage(covered(b['coverage']))}"
         for b in estimate["intervals"]
     ]
@@ -482,7 +484,7 @@ def show(record: Estimates) -> View:
             Warn("; ".join(note["methods"]), (note["text"],)) for note in words["notes"]
         )
         sections.append(Section("What is doubtful, and why", doubts, first=True))
-    where = "" if data is None else f" on {said_data(data)}"
+    where = "" if data is None else f" on {sized_data(data)}"
     title = f"How accurate is {estimator}?"
     return View(
         title=title if data is None else f"{title} {data['name']}",
@@ -541,7 +543,7 @@ def _assumed(s: EstimatesSummary) -> list[str]:
         for bounds in each["intervals"][:1]
     }
     return [
-        f"Intervals marked {kind} assume the following: {sentence(text)}"
+        f"The {INTERVAL_NAMES.get(kind, kind)} interval assumes that {text}."
         for kind, text in told.items()
     ]
 
@@ -617,19 +619,15 @@ def _others(s: EstimatesSummary) -> list[Rows]:
     """List the other scores of the same predictions, where there are any."""
     several = len(s["estimates"]) > 1
     rows = [
-        (
-            *([one["method"]] if several else []),
-            *list_score(
-                one["scoring"], one, *interval_cells(one["interval"], one["coverage"])
-            ),
-        )
+        (*([one["method"]] if several else []), *list_score(one, one))
         for one in s["others"]
     ]
-    heads = f"{'Method!~ | ' if several else ''}Score!~ | Estimate#* | "
-    heads += f"{confidence(s['confidence'])}# | Kind | Measured coverage# | "
-    heads += "Over splits | Guessing# | "
-    caption = "Other scores of the same predictions"
-    return [table(caption, f"{heads}Better^", rows)] if rows else []
+    return tabulate_scores(
+        "Other scores of the same predictions",
+        rows,
+        level=s["confidence"],
+        first="Method!~ | " if several else "",
+    )
 
 
 def _rows(e: EstimateSummary, s: EstimatesSummary, unit: ValueUnit) -> list[Row]:

@@ -50,7 +50,6 @@ from veridical.report.view import (
     bounded,
     chance_level,
     data_facts,
-    interval_cells,
     list_score,
     majority,
     on_chance,
@@ -61,6 +60,7 @@ from veridical.report.view import (
     said_data,
     sized_data,
     table,
+    tabulate_scores,
     view,
 )
 from veridical.report.views.predictions import (
@@ -417,18 +417,9 @@ def show(record: Selection) -> View:
 
 def _scores(s: SelectionSummary) -> list[Rows]:
     """List all scores, where there are others than accuracy."""
-    rows = [
-        list_score(
-            one["scoring"],
-            one["score"],
-            *interval_cells(one["interval"], one["coverage"]),
-        )
-        for one in s["scores"]
-    ]
-    heads = "Score!~ | Estimate#* | 95 % interval# | Kind | Measured coverage# | "
-    heads += "Over splits | Guessing# | "
+    rows = [list_score(one, one["score"]) for one in s["scores"]]
     caption = "Scores of the whole procedure, from the same predictions"
-    return [table(caption, f"{heads}Better^", rows)] if rows else []
+    return tabulate_scores(caption, rows)
 
 
 def _figure(s: SelectionSummary) -> Figure:
@@ -541,9 +532,11 @@ def say_support(features: Sequence[FeatureInfo], n_folds: int) -> str:
     """Say how many features the folds support, and name those that no fold selected."""
     n_supported = sum(f["support"] == "half" for f in features)
     never = [f["name"] for f in features if f["support"] == "none"]
+    which = f"{n_supported} of the {len(features)}"
+    if n_supported == len(features) > 1:
+        which = "All"
     return (
-        f"{n_supported} of the {len(features)} listed features were selected in at "
-        f"least half of the {n_folds} folds"
+        f"{which} listed features were selected in at least half of the {n_folds} folds"
         + (f"; {listing(never)} in none." if never else ".")
     )
 
@@ -658,7 +651,8 @@ def _method(s: SelectionSummary) -> list[str]:
         f"The {what} is that of the whole procedure, by {splits}: in each training "
         f"set the features were selected anew and {name_of(s['estimator'])} was "
         f"trained anew.{chosen}",
-        f"It is {scoring.write(found['value'])} on {count(s['n_test'], 'sample')} "
+        f"The {what} is {scoring.write(found['value'])} on "
+        f"{count(s['n_test'], 'sample')} "
         f"({scoring.write_range(found['low'], found['high'])}).",
         f"Its interval: {interval}.",
     ]

@@ -9,7 +9,9 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, percent, pvalue
 from veridical._core.records import SIDES, Interval, Setting, Side
+from veridical._core.text import listing
 from veridical.comparison.records import Comparison, Sensitivity, Winner
+from veridical.evaluation.arguments import name_of
 from veridical.report.plain import (
     DataInfo,
     IntervalSummary,
@@ -172,14 +174,19 @@ def show(record: Sensitivity) -> View:
     s: SensitivitySummary = summarize(record)
     words, names, data = s["words"], s["names"], s["data"]
     found = _table(s)
-    test = s["settings"].get("test", "")
+    tests = (
+        record.sources[0].verdicts["truth"].test.name,
+        record.observed.verdicts["in"].test.name,
+    )
     note = (
-        "The true verdict is that of a paired t-test over the data sets, each with a "
-        "test set of its own. IN and OUT test the folds of each data set "
-        f"({test} test). The p-value is that of the exact one-tailed binomial test on "
-        "the data sets where only IN or only OUT was right, significant below "
+        f"The true verdict is that of the {tests[0]} test over the data sets, each "
+        f"with a test set of its own. IN and OUT apply the {tests[1]} test to the "
+        "folds of each data set. The p-value is that of the exact one-tailed binomial "
+        "test on the data sets where only IN or only OUT was right, significant below "
         f"{s['alpha'] / 2:g}."
     )
+    info, estimators = read_info(s["scoring"]), map(name_of, s["estimators"])
+    splits = s["settings"].get("cross-validation", "cross-validation")
     caption = (
         f"{names['a']} against {names['b']} on sources like {sized_data(data)}: true "
         "difference, and on how many data sets IN and OUT reached the true verdict."
@@ -206,9 +213,11 @@ def show(record: Sensitivity) -> View:
                 f"cross-validation distinguishes {names['a']} and {names['b']} on data "
                 f"like {sized_data(data)}, {count(len(s['sources']), 'source')} were "
                 f"made. {sentence(words['recipe'])}",
-                "On each, both selectors were compared by IN, by OUT and on fresh "
-                "samples; IN and OUT were compared by a binomial test over the data "
-                "sets on which one alone reached the true verdict.",
+                f"On each, both selectors, with {s['n_features_to_select']} features, "
+                f"were compared by the {info.full_label} of {listing(estimators)}: by "
+                f"IN and by OUT in {splits}, and on fresh samples. IN and OUT were "
+                "compared by a binomial test over the data sets on which one alone "
+                "reached the true verdict.",
             ],
         ),
         remarks=(words["recommendation"],),
