@@ -1383,7 +1383,7 @@ def _read_name(name: str) -> Score:
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                f"scoring={name!r}: after @ must stand a probability, as in "
+                f"scoring={name!r}: write a probability after @, as in "
                 "'sensitivity@0.3'."
             ) from error
     key = ALIASES.get(name, name)

@@ -268,7 +268,7 @@ class Table:
 
     @property
     def n_classes(self) -> int:
-        """Number of classes; 0 where the target is no classes."""
+        """Number of classes; 0 where the target is not classes."""
         return len(self.classes)
 
     @property

@@ -45,7 +45,7 @@ _LARGEST_COST = 2e8
 # Largest cost of one recursive elimination, about four seconds: of every pair of
 # classes, with m samples, ``p * m**2``, and more where solving anew takes most of it.
 _LARGEST_ELIMINATION = 5e8
-# Samples at which that takes as long as the rest.
+# Samples at which solving anew takes as long as the rest of an elimination.
 _ANEW = 100
 
 

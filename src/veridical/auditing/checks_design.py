@@ -92,7 +92,7 @@ def follows_the_majority(e: AuditEvidence) -> Finding | None:
         f"For {percent(share)} of the samples the estimator predicts the most frequent "
         "class of the others, and leaving a sample out makes its own class rarer. So "
         f"leave-one-out reports {percent(accuracy)}, although always predicting the "
-        f"largest class is right for {percent(e.majority)} of new samples.",
+        f"largest class is correct for {percent(e.majority)} of new samples.",
         {"follows": share, "accuracy": accuracy, "majority": e.majority},
     )
 
@@ -152,13 +152,13 @@ def class_imbalance(e: AuditEvidence) -> Finding | None:
     by_luck = float(stats.binom.sf(hits - 1, e.n_samples, e.majority))
     beaten = e.above_chance and by_luck <= e.alpha
     said = (
-        f"Always predicting the largest class is right for {percent(e.majority)} of "
+        f"Always predicting the largest class is correct for {percent(e.majority)} of "
         f"the samples; the accuracy is {percent(accuracy.value)} "
         f"({percent_range(accuracy.low, accuracy.high)}), "
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
-        f"accuracy is {percent(e.balanced)}, where that of one class for all is "
-        f"{percent(1 / len(e.recalls))}; of class {show(classes[worst])} "
-        f"{percent(e.recalls[worst])} are recognised."
+        f"accuracy is {percent(e.balanced)}, and {percent(1 / len(e.recalls))} where "
+        f"one class is predicted for all samples; the recall of class "
+        f"{show(classes[worst])} is {percent(e.recalls[worst])}."
     )
     details = {"majority": e.majority, "balanced_accuracy": e.balanced}
     return finding("VD009", "note" if beaten else "warning", said, details)

@@ -206,9 +206,10 @@ def _on_file(request: EstimateRequest, jobs: int) -> Estimates:
 
 
 def _default_folds(data: Table) -> int:
-    """Return ten, or as many folds as every fold can have a sample or group of a class.
+    """Return 10 folds, or fewer, so that every fold can have samples of all classes.
 
-    With survival times, as many as every fold can have an event.
+    Groups are counted in place of samples where there are any, and events where the
+    target is survival times.
     """
     from veridical.evaluation.notes import count_units_of_classes
 

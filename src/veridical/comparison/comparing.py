@@ -328,7 +328,10 @@ def compare(
 def _structure(
     data: Table, scorings: Sequence[ScoreInfo], situation: Situation
 ) -> Structure | None:
-    """Describe the table where sizes of tests were not measured for accuracy alone."""
+    """Describe groups, weights or another score, for which tests were measured apart.
+
+    None for the accuracy of independent samples.
+    """
     scoring = scorings[0] if scorings else ACCURACY
     if not is_structured(scoring, data):
         return None

@@ -31,7 +31,7 @@ from veridical.kernels.trainsets import TrainSets
 
 # Share of a sum of squares; what is left of it within classes is rounding.
 ROUNDED_SHARE = 1e-13
-# The same for quick scores: below it a score has lost too many digits.
+# The same share; with less left, a quick score has lost digits and is computed again.
 QUICK = 1e-3
 # Relative error of a quick score, with a wide margin.
 QUICK_ERROR = 1e-9

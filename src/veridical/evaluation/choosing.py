@@ -486,7 +486,7 @@ class _Work:
             )
 
     def _watched(self, progress: ProgressFunction | None) -> ProgressFunction | None:
-        """Make the function that is called after every job leave a search on request.
+        """Wrap a progress function, so that a search can be stopped after every job.
 
         Without progress, jobs are as large as possible, and nothing is called.
         """

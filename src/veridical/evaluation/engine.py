@@ -843,7 +843,7 @@ def _leading_rows(table: Table, train_sets: Sequence[IntArray]) -> Table:
 
 
 def has_groups(selector: Any) -> bool:
-    """Return whether a selector of ours keeps features, or selects them together.
+    """Return whether a selector of ours has features to keep, or groups of features.
 
     Then `n_features_to_select` counts groups beside the features that are kept, and the
     number of selected features is known after a fit only.

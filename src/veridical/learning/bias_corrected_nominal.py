@@ -565,7 +565,7 @@ class CountedFeatures:
         binarize: Any,
         names: Any,
     ) -> CountedFeatures:
-        """Count every feature in every class."""
+        """Read the training samples, and count the values of features in each class."""
         values, categories = _as_numbers(X, categorical_features)
         p = values.shape[1]
         n_values = np.full(p, 2, dtype=np.intp)
