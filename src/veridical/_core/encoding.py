@@ -22,7 +22,7 @@ from veridical._core.arrays import BoolArray
 from veridical._core.errors import InputError
 from veridical._core.lazy import LazyMatrix, is_lazy
 from veridical._core.small_integers import count_seen, seen_by_column, seen_by_row
-from veridical._core.text import did_you_mean, is_number, listed, show
+from veridical._core.text import did_you_mean, is_number, listed, quote
 
 #: The categories of each feature; None for a numeric one.
 Categories = tuple[NDArray[Any] | None, ...]
@@ -323,7 +323,7 @@ def _encode_frame(
     _refuse_zero_size(n_samples, n_features)
 
     def label(j: Any) -> str:
-        return f"Column {show(names[j])} of {name}"
+        return f"Column {quote(names[j])} of {name}"
 
     by_dtype, is_number, is_single = feature_kinds(frame)
     if known is None:
@@ -772,7 +772,7 @@ def read_numbers(
     except (TypeError, ValueError):
         value = next(v for v in column[~missing] if not is_number(v))
         raise InputError(
-            f"{label} holds {show(value)}, which is not a number; {cure}"
+            f"{label} holds {quote(value)}, which is not a number; {cure}"
         ) from None
     return result
 

@@ -22,7 +22,7 @@ from scipy import sparse
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed, show, write_rows
+from veridical._core.text import did_you_mean, listed, quote, write_rows
 
 
 class Groups(NamedTuple):
@@ -84,7 +84,7 @@ def read_groups(groups: Any, n_samples: int, name: str = "groups") -> Groups | N
         if len(coded) > 1:
             cure = "give the inner groups alone."
         raise InputError(
-            f"{name} holds one group only, {show(names[0])}, so that no split can "
+            f"{name} holds one group only, {quote(names[0])}, so that no split can "
             f"leave a group out; {cure}"
         )
     if len(names) == n_samples:
@@ -131,7 +131,7 @@ def _columns_of(groups: Any, n_samples: int, name: str) -> list[Any]:
         if values.ndim not in (1, 2):
             raise InputError(
                 f"{name} must hold one label for each sample, but is "
-                f"{show(groups)}; give a list, or the name of a column of X."
+                f"{quote(groups)}; give a list, or the name of a column of X."
             )
         columns = [values] if values.ndim == 1 else list(values.T)
         length = len(values)

@@ -25,7 +25,7 @@ from scipy import sparse
 from veridical._core.advice import for_users
 from veridical._core.arrays import BoolArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.text import show
+from veridical._core.text import quote
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -369,7 +369,7 @@ class LazyMatrix:
                     raise self._error(columns[j], row, words)
 
     def _error(self, j: Any, row: Any, words: str) -> InputError:
-        which = int(j) if self.names is None else show(self.names[int(j)])
+        which = int(j) if self.names is None else quote(self.names[int(j)])
         said = words.format(row=int(row))
         return InputError(f"Column {which} of {self.title} {said}")
 

@@ -21,7 +21,7 @@ from veridical._core.devices import device_matrix, is_on_device
 from veridical._core.encoding import code_series, feature_kinds, refuse_repeated_names
 from veridical._core.errors import InputError
 from veridical._core.lazy import DEFAULT_LIMIT, LazyMatrix, read_bytes
-from veridical._core.text import did_you_mean, listed, number_repeated, show
+from veridical._core.text import did_you_mean, listed, number_repeated, quote
 
 #: Bytes of integers as doubles; up to it they are converted as a whole.
 _CONVERTED_AS_A_WHOLE = 1 << 28
@@ -306,14 +306,14 @@ def frame_matrix(
     if other.size:
         column = names[int(other[0])]
         raise InputError(
-            f"Column {show(column)} of {title} is of type "
+            f"Column {quote(column)} of {title} is of type "
             f"{empty.schema[column]}, neither numbers nor categories; convert it, or "
             "leave the column out."
         )
     codes: dict[int, NDArray[Any]] = {}
     categories: list[NDArray[Any] | None] = [None] * len(names)
     for j in np.flatnonzero(by_dtype).tolist():
-        label = f"Column {show(names[j])} of {title}"
+        label = f"Column {quote(names[j])} of {title}"
         series = nw.from_native(fetch([names[j]]), eager_only=True)[names[j]]
         found, categories[j] = code_series(_native_pandas(series), None, label)
         whole = np.where(np.isnan(found), -1, found)

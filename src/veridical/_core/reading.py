@@ -44,7 +44,7 @@ from veridical._core.lazy_readers import annotated_matrix, as_lazy, is_annotated
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
-from veridical._core.text import listed, plural, show, write_rows
+from veridical._core.text import listed, plural, quote, write_rows
 from veridical._core.weights import read_target_weights, read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
@@ -220,7 +220,7 @@ def check_labels(labels: NDArray[Any], n_samples: int, name: str) -> None:
     classes = pd.unique(labels)
     if len(classes) == 1:
         raise InputError(
-            f"{name} has only one class, {show(classes[0])}, in all {len(labels)} "
+            f"{name} has only one class, {quote(classes[0])}, in all {len(labels)} "
             "rows; at least two classes are needed. Is it the right target?"
         )
 
@@ -330,7 +330,7 @@ def _read_numbers(values: NDArray[Any], n_samples: int, name: str) -> Numbers:
         )
     if numbers.size and not np.ptp(numbers):
         raise InputError(
-            f"The target of {name} is {show(numbers[0])} in all {numbers.size} rows; "
+            f"The target of {name} is {quote(numbers[0])} in all {numbers.size} rows; "
             "there is nothing to learn from a constant target. Is it the right target?"
         )
     return Numbers(numbers)
@@ -344,7 +344,7 @@ def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
         word = values[int(words[0])]
         raise InputError(
             f"The target of {name} must be numbers, but row {int(words[0])}, counted "
-            f"from 0, is {show(word)}; choose a target of numbers for a regressor, or "
+            f"from 0, is {quote(word)}; choose a target of numbers for a regressor, or "
             "a classifier for a target of words."
         )
     return found.to_numpy(dtype=np.float64)
@@ -403,9 +403,9 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
         is_event = [str(one).lower() in _EVENT_NAMES for one in (first, second)]
     if is_event[0] == is_event[1] or not _is_event(a if is_event[0] else b):
         raise InputError(
-            f"The target of {name} has two columns, {show(first)} and {show(second)}, "
-            f"of which one must be an event (True or False, or 1 and 0) and the other "
-            f"a time; {_SURVIVAL_CURE}"
+            f"The target of {name} has two columns, {quote(first)} and {quote(second)}"
+            f", of which one must be an event (True or False, or 1 and 0) and the "
+            f"other a time; {_SURVIVAL_CURE}"
         )
     event, time = (a, b) if is_event[0] else (b, a)
     if len(time) != n_samples:
@@ -468,7 +468,7 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
         odd = next(one for one in pd.unique(event) if one not in (0, 1))
         raise InputError(
             f"The event of {name} must be True or False, or 1 (seen) and 0 (censored), "
-            f"but one is {show(odd)}; recode it."
+            f"but one is {quote(odd)}; recode it."
         )
     try:
         times = np.asarray(time, dtype=np.float64)
@@ -477,12 +477,12 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
         row = int(np.argmax(numbers.isna()))
         raise InputError(
             f"The time of {name} must be numbers, but it is "
-            f"{show(np.ravel(time)[row])} in row {row}, counted from 0; correct it, or "
-            "choose another column for the time."
+            f"{quote(np.ravel(time)[row])} in row {row}, counted from 0; correct it, "
+            "or choose another column for the time."
         ) from error
     bad = np.flatnonzero(~(np.isfinite(times) & (times > 0)))
     if bad.size:
-        value = "missing" if np.isnan(times[bad[0]]) else show(times[bad[0]])
+        value = "missing" if np.isnan(times[bad[0]]) else quote(times[bad[0]])
         others = "" if bad.size == 1 else f" (rows {listed(bad)})"
         raise InputError(
             f"The time of {name} must be positive, but it is {value} in row "
@@ -497,7 +497,7 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
         )
     if times.size and Survival(times, seen).is_constant(slice(None)):
         raise InputError(
-            f"All times of {name} are {show(times[0])}, so no sample is known to have "
+            f"All times of {name} are {quote(times[0])}, so no sample is known to have "
             "survived longer than another. Is it the right target?"
         )
     return Survival(times, seen)
@@ -625,7 +625,7 @@ def _refuse_continuous(labels: NDArray[Any], subject: str) -> None:
         fractions = labels[labels != np.round(labels)]
         if fractions.size:
             raise InputError(
-                f"{subject} must be classes, but {show(fractions[0])} is not a whole "
+                f"{subject} must be classes, but {quote(fractions[0])} is not a whole "
                 "number; use another target, divide the numbers into classes first, or "
                 "predict the numbers with a regressor."
             )
@@ -679,7 +679,7 @@ def _count_rare(labels: NDArray[Any]) -> int:
 def refuse_one_class(classes: NDArray[Any], reader: str) -> None:
     """Raise if all labels belong to one class."""
     if len(classes) < 2:
-        held = show(classes[0]) if len(classes) else "none"
+        held = quote(classes[0]) if len(classes) else "none"
         raise InputError(
             f"y holds one class only ({held}); {reader} needs at least two classes to "
             "tell apart."
@@ -930,12 +930,12 @@ def refuse_other_than_numbers(X: Any, name: str, names: Any = None) -> None:
         frame = nw.from_native(X, eager_only=True)
         for j, (column, dtype) in enumerate(frame.schema.items()):
             if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
-                label = f"Column {show(column)} of {name}"
+                label = f"Column {quote(column)} of {name}"
                 _refuse_text(frame[:, j].to_numpy(), label)
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OUSTmM":
         for j in range(X.shape[1]):
             shown = j if names is None else names[j]
-            _refuse_text(X[:, j], f"Column {show(shown)} of {name}")
+            _refuse_text(X[:, j], f"Column {quote(shown)} of {name}")
 
 
 def _has_numeric_dtypes(X: Any) -> bool:
@@ -978,7 +978,7 @@ def refuse_missing_or_infinite(
     else:
         row, j = (int(place[0]) for place in np.nonzero(~np.isfinite(values)))
         value = float(values[row, j])
-    column = f"column {show(j if names is None else names[j])}"
+    column = f"column {quote(j if names is None else names[j])}"
     if np.isnan(value):
         cure = for_users(
             "impute them (SimpleImputer in a pipeline, say)",

@@ -28,7 +28,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator, root_seed
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical._core.validation import check_count
 
 #: Hint for users who pass something else than a list of splits.
@@ -734,8 +734,8 @@ def _refuse_class_in_one_group(labels: NDArray[Any], table: Any) -> None:
     if alone.size and len(classes) > 1:
         group = int(pairs[pairs[:, 0] == alone[0], 1][0])
         raise InputError(
-            f"All samples of class {show(classes[alone[0]])} are in one group, "
-            f"{show(table.show_group(group))}: where that group is tested, the class "
+            f"All samples of class {quote(classes[alone[0]])} are in one group, "
+            f"{quote(table.show_group(group))}: where that group is tested, the class "
             "cannot be learned. Merge the class with another, drop it, or use groups "
             "that are divided more finely."
         )
@@ -919,7 +919,7 @@ def _describe_kind(rows: NDArray[Any]) -> str:
         return f"an array of {rows.ndim} dimensions"
     if not rows.size:
         return "empty"
-    return f"values of type {rows.dtype} such as {show(rows[0])}"
+    return f"values of type {rows.dtype} such as {quote(rows[0])}"
 
 
 def _check_test_size(size: Any) -> None:

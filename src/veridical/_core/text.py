@@ -26,8 +26,8 @@ def listed(items: Iterable[Any]) -> str:
     items = list(items)
     more = len(items) - _ITEMS_SHOWN
     if more <= 1:  # "1 more" would not be shorter
-        return ", ".join(show(item) for item in items)
-    shown = ", ".join(show(item) for item in islice(items, _ITEMS_SHOWN))
+        return ", ".join(quote(item) for item in items)
+    shown = ", ".join(quote(item) for item in islice(items, _ITEMS_SHOWN))
     return f"{shown} and {more} more"
 
 
@@ -43,11 +43,11 @@ def listing(items: Iterable[str], last: str = "and") -> str:
     return f"{', '.join(items[:-1])} {last} {items[-1]}"
 
 
-def show(value: Any) -> str:
+def quote(value: Any) -> str:
     """Quote a value as Python would, cut where it is long.
 
     >>> import numpy as np
-    >>> show(np.str_("a")), show(np.int64(3)), len(show("long" * 100))
+    >>> quote(np.str_("a")), quote(np.int64(3)), len(quote("long" * 100))
     ("'a'", '3', 60)
     """
     text = repr(value.item() if isinstance(value, np.generic) else value)

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import percent, percent_range
 from veridical._core.table import Table
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical.auditing.association import outcome_values
 from veridical.auditing.codes import finding
 from veridical.auditing.evidence import AuditEvidence
@@ -158,7 +158,7 @@ def class_imbalance(e: AuditEvidence) -> Finding | None:
         f"{'above that' if beaten else 'which is not shown to beat it'}. Balanced "
         f"accuracy is {percent(e.balanced)}, and {percent(1 / len(e.recalls))} where "
         f"one class is predicted for all samples; the recall of class "
-        f"{show(classes[worst])} is {percent(e.recalls[worst])}."
+        f"{quote(classes[worst])} is {percent(e.recalls[worst])}."
     )
     details = {"majority": e.majority, "balanced_accuracy": e.balanced}
     return finding("VD009", "note" if beaten else "warning", said, details)
@@ -240,7 +240,7 @@ def feature_gives_class_away(e: AuditEvidence) -> Finding | None:
     if carries is not None:
         return carries
     shown = coded or separating
-    names = ", ".join(show(data.feature_names[j]) for j in shown[:5])
+    names = ", ".join(quote(data.feature_names[j]) for j in shown[:5])
     more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
     said = (
         f"Feature {names}{more} alone separates the classes without an error in "
@@ -306,7 +306,7 @@ def _one_feature_carries(e: AuditEvidence, features: IntArray) -> Finding | None
     return finding(
         "VD012",
         "warning",
-        f"Feature {show(data.feature_names[j])} alone {does.format(percent(share))}, "
+        f"Feature {quote(data.feature_names[j])} alone {does.format(percent(share))}, "
         f"and explains {ratio[best] / max(ratio[second], 1e-12):.0f} times as much as "
         f"any other feature. Without it the {e.measure.label} is {write(without)} "
         f"instead of {write(accuracy.value)}. A strong measurement may do this, and so "
@@ -364,7 +364,7 @@ def _nearly_code(
 def _report_code(e: AuditEvidence, feature: int, share: float) -> Finding:
     data = e.procedure.table
     said = (
-        f"Feature {show(data.feature_names[feature])} has as many values as there are "
+        f"Feature {quote(data.feature_names[feature])} has as many values as there are "
         "classes, which few of the other features have, and agrees with the class in "
         f"{percent(share)} of the samples (mean over the classes): it looks like a "
         "code of the class with some errors."

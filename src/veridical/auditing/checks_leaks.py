@@ -13,7 +13,7 @@ from veridical._core.scoring import DEFAULTS
 from veridical._core.seeds import Purpose, seed_for
 from veridical._core.sklearn_private import is_search
 from veridical._core.splits import Splitter
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical.auditing.agreement import student_pvalue
 from veridical.auditing.association import find_selection_trace
 from veridical.auditing.batches import find_batch_trace
@@ -421,7 +421,7 @@ def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
     if named is not None:
         column, description = named
         said = (
-            f"Column {show(column)} looks like {description}, of which most have "
+            f"Column {quote(column)} looks like {description}, of which most have "
             "several samples. These resemble each other, so that a test sample is "
             "easier to predict from its own subject than from others."
         )

@@ -13,7 +13,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.numbers import percent
 from veridical._core.seeds import as_generator
 from veridical._core.table import Table
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical.auditing.class_traces import (
     find_class_imputed,
     find_target_encoded,
@@ -60,7 +60,7 @@ def report_features(
 
 def name_features(data: Table, features: IntArray) -> str:
     """Name some features, the first ones of many."""
-    named = [show(data.feature_names[j]) for j in features[:_MOST_NAMED]]
+    named = [quote(data.feature_names[j]) for j in features[:_MOST_NAMED]]
     more = features.size - len(named)
     noun = "Feature" if features.size == 1 else "Features"
     return f"{noun} {', '.join(named)}{f' and {more} more' if more > 0 else ''}"
@@ -84,7 +84,7 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
     of = e.name_part(first.code) if e.has_classes else _ENCODED[data.kind]
     values = (
         f"the {first.n_values} different values of "
-        f"{show(data.feature_names[first.feature])}"
+        f"{quote(data.feature_names[first.feature])}"
     )
     verb = f"each of {values} is" if first.is_exact else f"together {values} are"
     said = (
@@ -117,7 +117,7 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
     if by_feature:
         own = e.codes == code[j]
         said = (
-            f"{name_features(data, features)}: {show(data.feature_names[j])} is "
+            f"{name_features(data, features)}: {quote(data.feature_names[j])} is "
             f"missing in {percent(missing[own, j].mean())} of "
             f"{e.name_part(int(code[j]))} and in "
             f"{percent(missing[~own, j].mean())} of the other samples (p = "

@@ -19,7 +19,7 @@ from veridical._core.scoring import ACCURACY, ScoreInfo, weighted_mean
 from veridical._core.seeds import Purpose, as_generator, seed_for, stream
 from veridical._core.splits import Split, count_units, split_table
 from veridical._core.table import Table
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical.auditing import nulls
 from veridical.auditing.agreement import Agreement
 from veridical.auditing.association import (
@@ -155,7 +155,7 @@ class AuditEvidence:
     def name_part(self, code: int) -> str:
         """Name a class, or a third of the samples."""
         if self.has_classes:
-            return f"class {show(self.procedure.table.classes[code])}"
+            return f"class {quote(self.procedure.table.classes[code])}"
         if self.procedure.table.kind == "survival":
             risk = ("latest", "middle", "earliest")[code]
             return f"the third of the samples with the {risk} events"

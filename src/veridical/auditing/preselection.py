@@ -21,7 +21,7 @@ from veridical._core.errors import InputError
 from veridical._core.seeds import Purpose, as_generator, seed_for, seeded
 from veridical._core.sklearn_private import is_search, take
 from veridical._core.table import Table
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, listed, quote
 from veridical._core.validation import check_count
 from veridical.auditing.agreement import (
     Agreement,
@@ -167,8 +167,8 @@ def read_features(selected: Any, data: Table) -> IntArray:
     if np.unique(features).size < features.size:
         twice = int(features[np.bincount(features)[features] > 1][0])
         raise InputError(
-            f"selected names feature {show(data.feature_names[twice])} more than once; "
-            "name each once."
+            f"selected names feature {quote(data.feature_names[twice])} more than once"
+            "; name each once."
         )
     if features.size == data.n_features:
         raise InputError(
@@ -187,11 +187,11 @@ def _read_feature(item: Any, data: Table) -> int:
             return places[0]
         if places:
             raise InputError(
-                f"selected names {show(item)}, but {len(places)} features have that "
+                f"selected names {quote(item)}, but {len(places)} features have that "
                 "name; give feature indices instead, counted from 0."
             )
         raise InputError(
-            f"selected names {show(item)}, which is not a feature of X"
+            f"selected names {quote(item)}, which is not a feature of X"
             f"{did_you_mean(item, names)} The features are {listed(names)}."
         )
     if isinstance(item, Integral) and not isinstance(item, (bool, np.bool_)):
@@ -202,7 +202,7 @@ def _read_feature(item: Any, data: Table) -> int:
             f"features, 0 to {data.n_features - 1}."
         )
     raise InputError(
-        f"selected contains {show(item)}, which is neither the name nor the index of "
+        f"selected contains {quote(item)}, which is neither the name nor the index of "
         "a feature."
     )
 

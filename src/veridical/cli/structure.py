@@ -18,7 +18,7 @@ import pandas as pd
 from veridical._core.errors import InputError
 from veridical._core.groups import read_groups
 from veridical._core.lazy import is_lazy
-from veridical._core.text import did_you_mean, listed, show, write_rows
+from veridical._core.text import did_you_mean, listed, quote, write_rows
 from veridical._core.weights import read_weights
 from veridical.datasets.identifiers import find_groups_in_ids, find_identifiers
 
@@ -165,7 +165,7 @@ def _read_weights(values: Any, column: str, name: str) -> Any:
     if text.size:
         raise InputError(
             f"--weights {column}: this column of {name} must hold numbers, but it is "
-            f"{show(values.iloc[text[0]])} in row {text[0]}, counted from 0; correct "
+            f"{quote(values.iloc[text[0]])} in row {text[0]}, counted from 0; correct "
             "it, or name another column."
         )
     return read_weights(numbers, len(numbers), f"--weights {column}")

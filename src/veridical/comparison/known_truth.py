@@ -232,7 +232,8 @@ def _leading_score(scoring: ScoringLike, table: Table) -> tuple[Score, ...]:
     scores = read_scoring(scoring, table.target)
     if len(scores) > 1:
         raise InputError(
-            f"scoring holds {len(scores)} scores, but truth compares one score only; pass one."
+            f"scoring holds {len(scores)} scores, but truth compares one score "
+            "only; pass one."
         )
     return () if scores[0].is_accuracy else scores
 

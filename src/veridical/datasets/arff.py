@@ -17,7 +17,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, listed, quote
 from veridical.datasets.tables import split_target
 
 #: A value in single or double quotes (a backslash escapes), or bare.
@@ -130,7 +130,7 @@ def _header(lines: Iterator[tuple[int, str]], name: str) -> list[_Attribute]:
             attributes.append(_attribute(line, f"Line {number} of {name}"))
         elif word != "@relation":
             raise InputError(
-                f"Line {number} of {name} begins with {show(word)}"
+                f"Line {number} of {name} begins with {quote(word)}"
                 f"{did_you_mean(word, ('@relation', '@attribute', '@data'))} Before "
                 "the rows, lines begin with @relation, @attribute or @data."
             )
@@ -151,7 +151,7 @@ def _attribute(line: str, where: str) -> _Attribute:
         values = tuple(_text(field) for field in _fields(kind[1:-1], where))
         if len(set(values)) < len(values):
             raise InputError(
-                f"{where} lists a value of {show(name)} twice; list each once."
+                f"{where} lists a value of {quote(name)} twice; list each once."
             )
         return _Attribute(name, values, numeric=False)
     word = kind.split(None, 1)[0].lower()
@@ -160,8 +160,8 @@ def _attribute(line: str, where: str) -> _Attribute:
     if word in ("string", "date"):
         return _Attribute(name, None, numeric=False)
     raise InputError(
-        f"{where} gives {show(name)} the type {show(word)}; it must be numeric, real, "
-        "integer, string, date, or a list of values in braces."
+        f"{where} gives {quote(name)} the type {quote(word)}; it must be numeric, "
+        "real, integer, string, date, or a list of values in braces."
     )
 
 
@@ -233,14 +233,14 @@ def _value(field: str, attribute: _Attribute, where: str) -> Any:
             number = math.nan
         if math.isnan(number):
             raise InputError(
-                f"{where} holds {show(text)} for {show(attribute.name)}, which is "
+                f"{where} holds {quote(text)} for {quote(attribute.name)}, which is "
                 "declared numeric; write a number, or ? if it is missing."
             )
         return number
     if attribute.values is not None and text not in attribute.values:
         raise InputError(
-            f"{where} holds {show(text)} for {show(attribute.name)}, whose values are "
-            f"{listed(attribute.values)}{did_you_mean(text, attribute.values)}"
+            f"{where} holds {quote(text)} for {quote(attribute.name)}, whose values "
+            f"are {listed(attribute.values)}{did_you_mean(text, attribute.values)}"
         )
     return text
 

@@ -19,7 +19,7 @@ from veridical._core.advice import for_users
 from veridical._core.errors import InputError
 from veridical._core.lazy import read_bytes
 from veridical._core.reading import check_survival, refuse_missing_labels
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, listed, quote
 from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.block_files import (
     HDF5,
@@ -279,7 +279,7 @@ def _read_survival(
             cure = f"the values of {time!r} are 0 and 1, so that the two may be swapped"
         raise InputError(
             f"Column {event!r} of {name} must be 1 (the event was seen) or 0 "
-            f"(censored), or true or false, but one value is {show(odd)}; {cure}."
+            f"(censored), or true or false, but one value is {quote(odd)}; {cure}."
         )
     found = check_survival(times, values.astype(bool), name)
     return X.drop(columns=event), found.labels

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
 from veridical._core.reading import check_table
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical.datasets.limits import memory
 
 #: Labels are read as integers below this; beyond it doubles are not exact.
@@ -92,8 +92,9 @@ def _check_lines(content: bytes, name: str) -> None:
             continue
         if not _LINE.fullmatch(line):
             raise InputError(
-                f"Line {number} of {name} is {show(line[:40].decode(errors='replace'))}"
-                ", not a numeric label followed by index:value pairs; correct the line."
+                f"Line {number} of {name} is "
+                f"{quote(line[:40].decode(errors='replace'))}, not a numeric "
+                "label followed by index:value pairs; correct the line."
             )
         label = line.split()[0]
         if not math.isfinite(float(label)):

@@ -18,7 +18,7 @@ from veridical._core.reading import (
     refuse_empty,
     refuse_missing_labels,
 )
-from veridical._core.text import did_you_mean, listed, show
+from veridical._core.text import did_you_mean, listed, quote
 
 #: Returns the place of row i of a table in its file, such as "line 7".
 RowPlace = Callable[[int], str]
@@ -109,7 +109,8 @@ def set_types(frame: pd.DataFrame, name: str, where: RowPlace) -> pd.DataFrame:
     others = frame.columns.difference(numbers.columns, sort=False)
     if len(others):
         kinds = {
-            c: _set_type(frame[c], f"column {show(c)} of {name}", where) for c in others
+            c: _set_type(frame[c], f"column {quote(c)} of {name}", where)
+            for c in others
         }
         frame = pd.DataFrame({c: kinds.get(c, frame[c]) for c in frame.columns})
     floats = frame.select_dtypes(include=[np.floating])
@@ -118,7 +119,7 @@ def set_types(frame: pd.DataFrame, name: str, where: RowPlace) -> pd.DataFrame:
         row, j = np.argwhere(infinite)[0]
         raise InputError(
             f"{where(int(row)).capitalize()} of {name} holds an infinite value in "
-            f"column {show(floats.columns[j])}; replace it by a finite number, or "
+            f"column {quote(floats.columns[j])}; replace it by a finite number, or "
             "leave it empty for missing."
         )
     _warn_of_row_numbers(frame, name)
@@ -145,7 +146,7 @@ def _set_type(column: pd.Series[Any], label: str, where: RowPlace) -> pd.Series[
         if not kinds <= {str, int}:
             raise InputError(
                 f"The values of {label} are neither numbers nor text (one is "
-                f"{show(column.dropna().iloc[0])}); remove the column."
+                f"{quote(column.dropna().iloc[0])}); remove the column."
             )
         # Integers too long for 64 bits may come as such.
         column = column.astype("str").where(column.notna())
@@ -188,7 +189,7 @@ def _refuse_typing_errors(
             "codes, begin each with a letter"
         )
     raise InputError(
-        f"{where(row).capitalize()} holds {show(values[codes[row]])} where other "
+        f"{where(row).capitalize()} holds {quote(values[codes[row]])} where other "
         f"values of {label} are numbers; {cure}."
     )
 

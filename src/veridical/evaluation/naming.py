@@ -25,7 +25,7 @@ from veridical._core.splits import (
     Splitter,
 )
 from veridical._core.targets import Kind
-from veridical._core.text import did_you_mean, show
+from veridical._core.text import did_you_mean, quote
 from veridical.evaluation.bootstrap import Bootstrap632
 
 #: Names of methods, with what each does; the numbers in them may be any.
@@ -161,7 +161,7 @@ def _read_splits(cv: Iterable[Any]) -> list[tuple[Any, Any]]:
             train, test = one
         except (TypeError, ValueError):
             raise InputError(
-                f"cv[{i}] is {show(one)}, not a pair (train, test); pass a list of "
+                f"cv[{i}] is {quote(one)}, not a pair (train, test); pass a list of "
                 "pairs of row indices, such as list(splitter.split(X, y))."
             ) from None
         pairs.append((train, test))

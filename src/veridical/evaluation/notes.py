@@ -27,7 +27,7 @@ from veridical._core.splits import (
 )
 from veridical._core.table import Table
 from veridical._core.targets import Numbers
-from veridical._core.text import listing, show
+from veridical._core.text import listing, quote
 from veridical.evaluation.bootstrap import Bootstrap632, Plus
 from veridical.evaluation.intervals import say_equal, vary
 
@@ -71,7 +71,7 @@ def on_splits(
         if not is_accuracy:
             so = "it is never predicted there, and has probability 0"
         notes.append(
-            f"Class {show(table.classes[worst])}{more} is missing from the "
+            f"Class {quote(table.classes[worst])}{more} is missing from the "
             f"training set of {lacking[worst]} of {len(splits)} splits, so {so}; use "
             "fewer or stratified folds, or merge small classes."
         )
@@ -88,7 +88,7 @@ def on_splits(
             few = sizes[smallest]
             cure = f"use at most {few} folds, " if few > 1 else ""
             notes.append(
-                f"Class {show(table.classes[smallest])} has {count(few, noun)}, "
+                f"Class {quote(table.classes[smallest])} has {count(few, noun)}, "
                 f"fewer than the {method.n_folds} folds, so some folds lack "
                 f"it; {cure}merge the class with another, or drop it."
             )
@@ -200,7 +200,7 @@ def refuse_training_of_one_class(table: Table, splits: Sequence[Split]) -> None:
         return
     there = np.bincount(table.y, minlength=table.n_classes) > 0
     (missing,) = np.nonzero(there & ~present[int(alone.argmax())])
-    shown = [show(table.classes[k]) for k in missing[:3]]
+    shown = [quote(table.classes[k]) for k in missing[:3]]
     more = [f"{len(missing) - 3} more"] if len(missing) > 3 else []
     subject = f"Class {shown[0]} is"
     if len(missing) > 1:
@@ -355,7 +355,7 @@ def _on_majority(
     tested = table.y[np.concatenate([split.test for split in splits])]
     if tested.min() == tested.max():  # one class alone says nothing about the estimator
         return PredictionNotes([], [])
-    name = show(table.classes[named.pop()])
+    name = quote(table.classes[named.pop()])
     said = f"Every prediction is {name}, the most frequent class: nothing was learned."
     return PredictionNotes([], [said])
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.text import listed, show
+from veridical._core.text import listed, quote
 from veridical.evaluation.records import Bin, CalibrationTable
 
 #: Log-probability; a smaller one counts as this, so that the log loss stays finite.
@@ -72,7 +72,7 @@ def calibration_table(
     if classes.size > 2 or (classes.size == 2 and positive not in classes):
         raise InputError(
             f"y holds the classes {listed(classes)}; a calibration table is for two "
-            f"classes, and positive={show(positive)} must be one of them."
+            f"classes, and positive={quote(positive)} must be one of them."
         )
     truth = labels == positive
     logs = _logs(probability, log_probability, truth.size)

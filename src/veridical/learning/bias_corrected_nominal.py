@@ -48,7 +48,7 @@ from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.encoding import Categories, encode
 from veridical._core.errors import InputError
 from veridical._core.reading import refuse_missing_or_infinite
-from veridical._core.text import show
+from veridical._core.text import quote
 from veridical._core.validation import count_features
 from veridical.kernels.beta_counts import (
     UNIFORM,
@@ -121,7 +121,7 @@ def find_cuts(
         values[:, rest], _names_or_indices(rest, names), CORRECTION
     )
     if binarize is None:
-        name = show(_names_or_indices(rest[:1], names)[0])
+        name = quote(_names_or_indices(rest[:1], names)[0])
         raise InputError(
             f"Feature {name} holds other values than 0 and 1; use binarize='median', "
             "or binarize it beforehand."

@@ -38,7 +38,7 @@ from veridical._core.reading import (
     refuse_one_class,
 )
 from veridical._core.sklearn_private import importances_of
-from veridical._core.text import listed, show
+from veridical._core.text import listed, quote
 from veridical._core.weights import read_weights
 from veridical.kernels.duality import POOR_GAP, InfeasibleError
 from veridical.kernels.interior import center, factor
@@ -381,7 +381,7 @@ class LUFe(OneAgainstRest):
         selector = BestByAnova() if self.selector is None else self.selector
         if not (hasattr(selector, "fit") and hasattr(selector, "get_support")):
             raise InputError(
-                f"selector={show(self.selector)} is not a selector: it needs fit and "
+                f"selector={quote(self.selector)} is not a selector: it needs fit and "
                 "get_support. Pass an object such as veridical.selection.AnovaF(300)."
             )
         selector = clone(selector)
@@ -653,7 +653,7 @@ class LUFeCV(LUFe):
         splitter = check_cv(self.cv, training.y, classifier=True)
         folds = list(splitter.split(training.X, training.y))
         if not folds:
-            raise InputError(f"cv={show(self.cv)} has no folds; pass at least one.")
+            raise InputError(f"cv={quote(self.cv)} has no folds; pass at least one.")
         scores = np.empty((len(gammas), len(Cs), len(folds)))
 
         def work(number: int) -> None:

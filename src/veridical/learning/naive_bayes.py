@@ -17,7 +17,7 @@ from veridical._core.reading import read_samples, read_training
 from veridical._core.sklearn_private import is_first_batch
 from veridical._core.splits import Split
 from veridical._core.table import Table
-from veridical._core.text import listed, show
+from veridical._core.text import listed, quote
 from veridical.learning.bayes_many import BayesSettings, predict_sizes, predict_splits
 from veridical.learning.class_distributions import (
     ZERO_COUNTS,
@@ -337,7 +337,7 @@ def _class_codes(y: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     if (codes < 0).any():
         unknown = y[np.flatnonzero(codes < 0)[0]]
         raise InputError(
-            f"y holds the label {show(unknown)}, which is not among the classes "
+            f"y holds the label {quote(unknown)}, which is not among the classes "
             f"{listed(classes)}; pass all classes in the first call of partial_fit."
         )
     return codes

@@ -29,7 +29,7 @@ from veridical._core.sklearn_private import take
 from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers, Survival
-from veridical._core.text import listed, listing, one_line, plural, show, write_rows
+from veridical._core.text import listed, listing, one_line, plural, quote, write_rows
 from veridical.preparation.combat import ComBat
 from veridical.preparation.correction_columns import (
     SideColumns,
@@ -381,7 +381,7 @@ def _take_out(
         places = place_columns(wanted, X.shape[1], names, shown)
         twice = [j for j in places if j in gone]
         if twice:
-            label = show(twice[0] if names is None else names[twice[0]])
+            label = quote(twice[0] if names is None else names[twice[0]])
             raise InputError(
                 f"Column {label} is named as batch and as covariate; leave it out of "
                 "the covariates."
@@ -433,10 +433,10 @@ def _check_confounding(blocks: SampleBlocks, table: Table) -> None:
     if blocks.batch is None:
         return
     sizes = blocks.batch.value_counts()
-    name = show(str(blocks.batch.name))
+    name = quote(str(blocks.batch.name))
     if len(sizes) == 1:
         raise InputError(
-            f"All samples are of batch {show(sizes.index[0])} ({name}), so there is "
+            f"All samples are of batch {quote(sizes.index[0])} ({name}), so there is "
             "nothing to correct; leave the batch out."
         )
     assert blocks.combat is not None
@@ -461,7 +461,7 @@ def _check_batch_classes(batch: pd.Series[Any], target: Classes) -> None:
     counts = np.zeros((len(labels), len(target.classes)), dtype=int)
     np.add.at(counts, (codes, target.codes), 1)
     pure = (counts > 0).sum(axis=1) == 1
-    name = show(str(batch.name))
+    name = quote(str(batch.name))
     if pure.all():
         raise InputError(
             f"The batch {name} determines the class: every batch has samples of one "
@@ -487,12 +487,12 @@ def _check_covariate(name: str, column: pd.Series[Any], table: Table) -> None:
             "fill it in in the file",
         )
         raise InputError(
-            f"Covariate {show(name)} is missing in {write_rows(missing)}, counted "
+            f"Covariate {quote(name)} is missing in {write_rows(missing)}, counted "
             f"from 0; {cure} or leave out these rows."
         )
     if _determines(column, table):
         raise InputError(
-            f"Covariate {show(name)} determines the outcome, so that subtracting its "
+            f"Covariate {quote(name)} determines the outcome, so that subtracting its "
             "effect would leave nothing to learn; leave it out of the covariates, and "
             "out of the features unless it is known for new samples."
         )

@@ -25,7 +25,7 @@ from veridical._core.advice import for_users
 from veridical._core.arrays import BoolArray, FloatArray
 from veridical._core.errors import InputError
 from veridical._core.targets import number_labels
-from veridical._core.text import listed, show
+from veridical._core.text import listed, quote
 from veridical.preparation.correction_columns import (
     BesideFeatures,
     Coding,
@@ -367,14 +367,14 @@ class ComBat(BesideFeatures):
         if self.unknown == "error":
             cure = for_users("ComBat(unknown='estimate')", "--unknown-batch estimate")
             raise InputError(
-                f"Batch {show(label)} is not among the training samples, which have "
+                f"Batch {quote(label)} is not among the training samples, which have "
                 f"{listed(self.batches_.tolist())}, so its shift and scale are not "
                 "known; use splits in which every batch is trained on, or estimate it "
                 f"from its own samples: {cure}."
             )
         if len(standard) < 2 and not self.mean_only:
             raise InputError(
-                f"Batch {show(label)} is not among the training samples and has one "
+                f"Batch {quote(label)} is not among the training samples and has one "
                 "sample only, from which no variance can be estimated; pass more of "
                 "its samples, or shift only: ComBat(mean_only=True)."
             )

@@ -29,7 +29,7 @@ from veridical._core.encoding import (
 from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, refuse_other_than_numbers
 from veridical._core.sklearn_private import output_kind, take
-from veridical._core.text import listed, show, write_rows
+from veridical._core.text import listed, quote, write_rows
 
 
 class SideColumns(NamedTuple):
@@ -138,7 +138,7 @@ def list_columns(named: Any, parameter: str) -> list[Any]:
     if isinstance(named, (list, tuple, np.ndarray, pd.Index)):
         return list(named)
     raise InputError(
-        f"{parameter}={show(named)} does not name columns; give the name or the index "
+        f"{parameter}={quote(named)} does not name columns; give the name or the index "
         "of a column of X, or a list of them."
     )
 
@@ -153,7 +153,7 @@ def place_columns(
         places.append(int(place))
     twice = [named[k] for k, j in enumerate(places) if j in places[:k]]
     if twice:
-        raise InputError(f"{what} names {show(twice[0])} twice; name it once.")
+        raise InputError(f"{what} names {quote(twice[0])} twice; name it once.")
     return places
 
 
@@ -210,7 +210,7 @@ def read_parts(
         if taken & set(places):
             both = min(taken & set(places))
             raise InputError(
-                f"Column {show(both if names is None else names[both])} is named as "
+                f"Column {quote(both if names is None else names[both])} is named as "
                 "batch and as covariate; leave it out of the covariates."
             )
         taken |= set(places)
@@ -251,7 +251,7 @@ def _refuse_infinite(
     if rows.size:
         j = int(features[columns[0]])
         raise InputError(
-            f"Input X contains inf: column {show(j if names is None else names[j])}, "
+            f"Input X contains inf: column {quote(j if names is None else names[j])}, "
             f"row {int(rows[0])}, is infinite; replace it by a finite number or drop "
             "the row."
         )
@@ -353,7 +353,7 @@ def code_covariates(
         missing = np.flatnonzero(pd.isna(values))
         if missing.size:
             raise InputError(
-                f"Covariate {show(name)} is missing in {write_rows(missing)}, counted "
+                f"Covariate {quote(name)} is missing in {write_rows(missing)}, counted "
                 "from 0; fill it in first (veridical.preparation.Impute before this "
                 "step) or leave out these rows."
             )
@@ -362,7 +362,7 @@ def code_covariates(
         if numbers is not None and (coding is None or known is None):
             if not np.isfinite(numbers).all():
                 raise InputError(
-                    f"Covariate {show(name)} is infinite in row "
+                    f"Covariate {quote(name)} is infinite in row "
                     f"{int(np.flatnonzero(~np.isfinite(numbers))[0])}; replace it by a "
                     "finite number."
                 )
@@ -371,15 +371,15 @@ def code_covariates(
             continue
         if coding is not None and known is None:
             raise InputError(
-                f"Covariate {show(name)} was a number in fit, but is "
-                f"{show(values[0])} now; write it in the same way."
+                f"Covariate {quote(name)} was a number in fit, but is "
+                f"{quote(values[0])} now; write it in the same way."
             )
         text = [v.item() if isinstance(v, np.generic) else v for v in values]
         categories = sorted(set(text), key=_by_kind) if known is None else known
         new = [one for one in dict.fromkeys(text) if one not in categories]
         if new:
             raise InputError(
-                f"Covariate {show(name)} is {show(new[0])} in row "
+                f"Covariate {quote(name)} is {quote(new[0])} in row "
                 f"{text.index(new[0])}, counted from 0, but the training samples have "
                 f"only {listed(categories)}; join rare categories, or leave the "
                 "covariate out."
@@ -415,7 +415,7 @@ def read_batches(side: SideColumns) -> NDArray[Any]:
     missing = np.flatnonzero(pd.isna(values))
     if missing.size:
         raise InputError(
-            f"The batch {show(side.names[0])} is missing in {write_rows(missing)}, "
+            f"The batch {quote(side.names[0])} is missing in {write_rows(missing)}, "
             "counted from 0; fill it in, or leave out these rows."
         )
     return object_if_text(np.asarray(values))
