@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from veridical import discover
 from veridical._core.errors import InputError
@@ -138,6 +139,22 @@ def test_effects_have_intervals_for_claimed_features_only():
     assert (claimed["effect"] <= claimed["high"]).all()
     assert frame.loc[~frame["claimed"], "low"].isna().all()
     assert "yes minus no" in found.effect_kind
+
+
+@pytest.mark.parametrize(("asked", "false_coverage"), [("fdr", 0.1), ("fwer", 0.05)])
+def test_intervals_of_effects_have_the_confidence_that_the_record_names(
+    asked, false_coverage
+):
+    X, y = signal()
+    found = discover(X, y, **{asked: 0.1}, random_state=0, n_pairs=0)
+    share = found.claimed.size / X.shape[1]
+    assert found.claimed.size
+    assert found.effect_confidence == pytest.approx(1 - false_coverage * share)
+    no, yes = X[y == "no"], X[y == "yes"]
+    j = found.claimed[0]
+    welch = stats.ttest_ind(yes[:, j], no[:, j], equal_var=False)
+    low, high = welch.confidence_interval(found.effect_confidence)
+    assert [found.effect_low[j], found.effect_high[j]] == pytest.approx([low, high])
 
 
 def test_several_draws_agree_more_than_single_ones():

@@ -280,7 +280,7 @@ def discoveries(say: Say, n: int = 40, n_claimed: int = 4) -> str:
     rng = np.random.default_rng(0)
     pvalue = rng.uniform(size=n)
     pvalue[:n_claimed] = 1e-4
-    qvalue = np.where(np.arange(n) < n_claimed, 0.01, np.minimum(1, 5 * pvalue))
+    qvalue = np.where(np.arange(n) < n_claimed, 0.01, np.clip(5 * pvalue, 0.15, 1))
     effect = rng.normal(size=n)
     claimed = np.arange(n) < n_claimed
     record = Discoveries(

@@ -69,6 +69,14 @@ def test_tables_for_papers_have_the_coverage_beside_the_interval(kind):
         assert words in replace(record, coverage=coverage, scores=()).to_markdown()
 
 
+def test_without_claims_there_are_no_intervals_and_no_claimed_points():
+    for kind, shown in (("discoveries", True), ("discoveries-none", False)):
+        page = report.page(KINDS[kind]())
+        assert ("Only claimed features have intervals" in page) is shown
+        assert ("Above the dashed line, features may be claimed" in page) is shown
+        assert (" % interval" in KINDS[kind]().to_markdown()) is shown
+
+
 def test_html_markdown_and_latex_have_all_rows(make):
     record = make()
     html = record._repr_html_()

@@ -56,6 +56,8 @@ from veridical.discovery.records import (
     ErrorRate,
     MeasuredRate,
     StabilityPath,
+    false_coverage_rate,
+    miss_probability,
 )
 from veridical.discovery.stable import (
     Shares,
@@ -533,7 +535,8 @@ def _associate(
         "qvalue": adjusted,
     }
     claimed = multiplicity.claim(adjusted, task.level)
-    effects, kind = _effects(table, claimed, task.level if task.rate == "fdr" else 0.05)
+    coverage = false_coverage_rate(task.rate, task.level)
+    effects, kind = _effects(table, claimed, coverage)
     shares = _frequencies(task, claimed.size, task.tick_after(most))
     paths: tuple[StabilityPath, ...] = ()
     if shares is not None:
@@ -642,16 +645,10 @@ def _frequencies(task: _Discovery, n_claimed: int, tick: Tick | None) -> Shares 
 
 
 def _effects(
-    table: Table, claimed: IntArray, level: float
+    table: Table, claimed: IntArray, false_coverage: float
 ) -> tuple[dict[str, FloatArray], str]:
-    """Compute effects, and intervals for the claimed ones.
-
-    Of R claimed features among p, intervals have confidence ``1 − R level / p``, so
-    that the expected share of claimed features whose interval misses the effect is at
-    most `level` (Benjamini and Yekutieli 2005).
-    """
-    tail = level * max(claimed.size, 1) / table.n_features
-    tail = max(min(tail, 1.0), 1e-12) / 2
+    """Compute effects, and intervals for the claimed ones."""
+    tail = miss_probability(false_coverage, claimed.size, table.n_features) / 2
     if not table.is_lazy:
         return _where_known(*_effects_in_memory(table, claimed, tail))
     found: dict[str, list[FloatArray]] = {}

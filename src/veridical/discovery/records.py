@@ -26,6 +26,45 @@ ClaimMethod = Literal["permutation", "knockoffs", "dcrt", "pairs", "decoys"]
 CLOSE = 3.0
 #: A feature is in the consensus if more than this share of the halves selects it.
 CONSENSUS = 0.5
+#: False coverage rate of the intervals of effects, where the rate that was asked for is
+#: not the false discovery rate.
+_FALSE_COVERAGE = 0.05
+
+
+def false_coverage_rate(rate: ErrorRate, level: float) -> float:
+    """Return the largest expected share of claimed features whose interval misses.
+
+    Parameters
+    ----------
+    rate : {"fdr", "fwer", "pfer"}
+        The error rate that is controlled.
+    level : float
+        Its nominal value.
+    """
+    return level if rate == "fdr" else _FALSE_COVERAGE
+
+
+def miss_probability(false_coverage: float, n_claimed: int, n_features: int) -> float:
+    """Return the probability at which each interval of an effect misses it.
+
+    Of R claimed features among p, that is ``R false_coverage / p``: then the expected
+    share of claimed features whose interval misses the effect is at most
+    `false_coverage` [1]_.
+
+    Parameters
+    ----------
+    false_coverage : float
+        As `false_coverage_rate` returns it.
+    n_claimed, n_features : int
+        R and p.
+
+    References
+    ----------
+    .. [1] Y. Benjamini & D. Yekutieli, "False discovery rate-adjusted multiple
+       confidence intervals for selected parameters", Journal of the American
+       Statistical Association 100 (2005).
+    """
+    return max(min(false_coverage * max(n_claimed, 1) / n_features, 1.0), 1e-12)
 
 
 class MeasuredRate(NamedTuple):
@@ -169,6 +208,17 @@ class Discoveries(Record):
         """Indices of the features that most halves of the samples select."""
         with np.errstate(invalid="ignore"):
             return np.flatnonzero(self.frequency > CONSENSUS)
+
+    @property
+    def false_coverage(self) -> float:
+        """Largest expected share of claimed features whose interval misses."""
+        return false_coverage_rate(self.rate, self.level)
+
+    @property
+    def effect_confidence(self) -> float:
+        """Confidence of the interval of each claimed feature."""
+        n_claimed, n_features = self.claimed.size, self.data.n_features
+        return 1 - miss_probability(self.false_coverage, n_claimed, n_features)
 
     @property
     def ranked(self) -> IntArray:

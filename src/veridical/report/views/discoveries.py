@@ -257,7 +257,7 @@ def show(record: Discoveries) -> View:
         Fact("Score", selector),
         Fact("Method", capitalized(_method(record))),
     ]
-    features = _table(s)
+    features = _table(s, record)
     sections = [
         Section("What may be claimed", (*_figures(s, record), features), first=True),
         Section(
@@ -359,7 +359,11 @@ def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
     return Figure.from_picture(
         picture,
         caption,
-        key=(("claimed", "a"), ("close", "b")),
+        key=tuple(
+            (name, side)
+            for name, side, shown in (("claimed", "a", claimed), ("close", "b", close))
+            if shown
+        ),
         title="Evidence and effect" if has_effect else "Evidence and score",
     )
 
@@ -404,20 +408,7 @@ def _draw_paths(s: DiscoveriesSummary) -> Figure:
     return Figure.from_curves(picture.described())
 
 
-def _miss_rate(s: DiscoveriesSummary) -> float:
-    """Return the largest expected share of claimed features whose interval misses."""
-    return s["level"] if s["rate"] == "fdr" else 0.05
-
-
-def _confidence_of_effects(s: DiscoveriesSummary) -> float:
-    """Return the confidence of each interval: it grows as fewer features are claimed.
-
-    Of all intervals that are shown, at most the nominal rate then miss on average.
-    """
-    return 1 - _miss_rate(s) * max(1, len(s["claimed"])) / s["data"]["n_features"]
-
-
-def _table(s: DiscoveriesSummary) -> Rows:
+def _table(s: DiscoveriesSummary, record: Discoveries) -> Rows:
     n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
     leading = s["features"][: min(n_shown, MOST_LISTED)]
     has_pvalue = any(one["pvalue"] is not None for one in leading)
@@ -428,8 +419,11 @@ def _table(s: DiscoveriesSummary) -> Rows:
     if has_share:
         heads += " | Draws#" if s["method"] == "knockoffs" else " | Half samples#"
     heads += " | Statistic#^"
+    has_interval = any(one["low"] is not None for one in leading)
     if s["effect_kind"]:
-        heads += f" | Effect# | {confidence(_confidence_of_effects(s))}#^"
+        heads += " | Effect#"
+    if has_interval:
+        heads += f" | {confidence(record.effect_confidence)}#^"
     rows = []
     close = set(s["close"])
     for one in leading:
@@ -447,22 +441,26 @@ def _table(s: DiscoveriesSummary) -> Rows:
         size = one["statistic"]
         row.append(MISSING if size is None else f"{size:.3g}")
         if s["effect_kind"]:
+            effect = one["effect"]
+            row.append(MISSING if effect is None else write_plain(effect))
+        if has_interval:
             low, high = one["low"], one["high"]
             span = MISSING
             if low is not None and high is not None:
                 span = f"{write_plain(low)} to {write_plain(high)}"
-            effect = one["effect"]
-            row += [MISSING if effect is None else write_plain(effect), span]
+            row.append(span)
         rows.append(row)
     caption = (
         "The leading features. The q-value is the smallest nominal rate at which a "
         "feature is claimed"
     )
     if s["effect_kind"]:
+        caption += f". Effect: {s['effect_kind']}"
+    if has_interval:
         caption += (
-            f". Effect: {s['effect_kind']}. Only claimed features have intervals, "
-            "which are wider because these features were chosen: the false coverage "
-            f"rate is at most {percent(_miss_rate(s), 0)}"
+            ". Only claimed features have intervals, which are wider because these "
+            "features were chosen: the false coverage rate is at most "
+            f"{100 * record.false_coverage:g} %"
         )
     return table(caption, heads, rows)
 

@@ -338,9 +338,11 @@ def _remarks(record: Selection) -> list[str]:
         )
     if record.fold_alphas:
         low, high = min(record.fold_alphas), max(record.fold_alphas)
+        chosen = f"the folds chose {low:.2g} to {high:.2g}"
+        if low == high:
+            chosen = f"all folds chose {low:.2g}"
         said.append(
-            f"On all samples the exponent alpha is {record.alpha:.2g}; the folds chose "
-            f"{low:.2g} to {high:.2g}."
+            f"On all samples the exponent alpha is {record.alpha:.2g}; {chosen}."
         )
     return said
 
