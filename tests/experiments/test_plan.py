@@ -81,9 +81,10 @@ def test_conditions_that_cannot_be_met(condition, words):
         Plan(Grid(), GridSpec(), where=parse_where([condition]))
 
 
-def test_an_empty_study_is_refused():
-    with pytest.raises(InputError, match="no cells"):
-        Plan(Grid(), GridSpec(n_units=0))
+@pytest.mark.parametrize("conditions", [[], ["unit=3"]])
+def test_an_empty_study_is_refused(conditions):
+    with pytest.raises(InputError, match="grid has no cells with this specification"):
+        Plan(Grid(), GridSpec(n_units=0), where=parse_where(conditions))
 
 
 # ---- specifications --------------------------------------------------------------

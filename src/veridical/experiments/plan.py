@@ -165,13 +165,13 @@ class Plan:
                 )
 
     def _refuse_empty(self) -> None:
-        if not self.where:
-            raise InputError(f"{self.study.name} has no cells with this specification.")
         seen: dict[str, dict[str, None]] = {name: {} for name in self.where}
         for unit in self.study.units(self.spec):
             for cell in unit.cells:
                 for name, values in seen.items():
                     values[str(cell.coordinates[name])] = None
+        if not any(seen.values()):
+            raise InputError(f"{self.study.name} has no cells with this specification.")
         for name, values in seen.items():
             for wanted in sorted(self.where[name] - set(values)):
                 raise InputError(
