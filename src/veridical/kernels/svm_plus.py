@@ -69,6 +69,9 @@ from veridical.kernels.svm import descend, solve_nonnegative, solve_svm
 
 #: Reciprocal condition number; below it the privileged Gram matrix counts as singular.
 _LEAST_RCOND = 1e-11
+#: Share of the mean of the diagonal of Q that is added to it, so that copies of samples
+#: do not make it singular; refinements remove the effect.
+_RIDGE = 1e-12
 #: Samples; up to this many a whole inverse costs no more than some of its rows, and SMO
 #: steps cost less than interior points.
 SMALL = 400
@@ -246,7 +249,7 @@ class SignedGram:
         self.gram = np.ascontiguousarray(self.gram, dtype=np.float64)
         self.sign = np.ascontiguousarray(self.sign, dtype=np.float64)
         self.Q = self.gram * np.multiply.outer(self.sign, self.sign)
-        self.ridge = 1e-12 * max(float(np.diag(self.Q).mean()), 1e-300)
+        self.ridge = _RIDGE * max(float(np.diag(self.Q).mean()), 1e-300)
         self.codes = _draw_codes(len(self.sign))
 
     @property

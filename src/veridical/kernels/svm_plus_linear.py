@@ -80,8 +80,12 @@ _SWEEPS_PER_GAP = 10
 #: Rounds of the augmented Lagrangian method, Newton steps in a round, iterations of
 #: conjugate gradients in a Newton step; each ends when they are used up.
 _ROUNDS, _NEWTON_STEPS, _ITERATIONS = 60, 25, 500
-#: Factor by which σ grows where multipliers converge slowly.
-_GROWTH = 4.0
+#: Factor by which σ grows where multipliers converge slowly: a round moves them by more
+#: than this share of what the last one did.
+_GROWTH, _SLOW = 4.0, 0.3
+#: Gradient of φ at which a round ends: the first one as a share of the linear costs,
+#: later ones as a share of the distance that the last round moved.
+_FIRST_ROUND, _NEXT_ROUNDS = 1e-3, 1e-2
 #: Evaluations of the directional derivative in a line search.
 _EVALUATIONS = 60
 #: Directional derivative as a share of that at the start; below it the search ends.
@@ -654,7 +658,7 @@ def improve(
     carry C/γ times the error.
     """
     x, steps, last_change = rows.weights(z), 0, np.inf
-    tolerance = 1e-3 * float(np.linalg.norm(rows.linear_cost))
+    tolerance = _FIRST_ROUND * float(np.linalg.norm(rows.linear_cost))
     for _ in range(_ROUNDS):
         most = min(_NEWTON_STEPS, max_steps - steps)
         if most <= 0:
@@ -666,7 +670,7 @@ def improve(
         z = new
         if accept(z, rows.weights(z), x):
             break
-        if moved > 0.3 * last_change:
+        if moved > _SLOW * last_change:
             sigma *= _GROWTH
-        last_change, tolerance = moved, 1e-2 * moved * np.sqrt(sigma)
+        last_change, tolerance = moved, _NEXT_ROUNDS * moved * np.sqrt(sigma)
     return steps
