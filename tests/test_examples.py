@@ -88,7 +88,7 @@ def how_many_features(found):
 
 
 def stability(found):
-    value = {name: s.value for name, s in found["steady"].items()}
+    value = {name: s.value for name, s in found["stabilities"].items()}
     assert value["AnovaF"] > value["ReliefF"] > value["MRMR"] > 0
     anova = found["chosen"]["AnovaF"].reshape(6, 5).sum(axis=1)
     assert anova[1] > anova[[0, 2, 3]].max()  # one group of twins above all

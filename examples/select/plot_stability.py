@@ -20,12 +20,12 @@ twins = np.repeat(signal, 5, axis=1) + 0.3 * rng.normal(size=(100, 20))
 X = np.hstack([twins, rng.normal(size=(100, 180))])  # 4 groups of 5 twins, then noise
 
 halves = [rng.choice(100, size=50, replace=False) for _ in range(100)]
-chosen, steady = {}, {}
+chosen, stabilities = {}, {}
 for selector in (AnovaF(4), ReliefF(4), MRMR(4)):
     name = type(selector).__name__
     tops = [order[:4] for order in selector.rank_many(X, y, halves)]
     chosen[name] = np.bincount(np.concatenate(tops), minlength=200)[:30]
-    steady[name] = stability(tops, n_features=200)
+    stabilities[name] = stability(tops, n_features=200)
 
 # %%
 # The first 20 features are four groups of five that are nearly the same. mRMR selects
@@ -38,7 +38,7 @@ fig, axes = plt.subplots(3, 1, figsize=(7, 4.2), layout="constrained", sharex=Tr
 for ax, (name, counts) in zip(axes, chosen.items(), strict=True):
     colours = [f"C{j // 5}" if j < 20 else "0.7" for j in range(30)]
     ax.bar(range(30), counts, color=colours)
-    s = steady[name]
+    s = stabilities[name]
     ax.set_ylim(0, 105)
     ax.text(
         29.4, 92, f"{name}: stability {s.value:.2f} ({s.low:.2f} to {s.high:.2f})",

@@ -417,7 +417,7 @@ def gather_evidence(
             _score_results(method, splits, inside, procedure, alpha, root)[1:]
         )
     recalls = _recalls(data, splits, inside) if has_classes else {}
-    steady, n_selected = _stability(procedure, inside, splits)
+    stability_in, n_selected = _stability(procedure, inside, splits)
     preselection = None
     if procedure.features is not None and agreement is not None:
         preselection = Preselection(
@@ -451,7 +451,7 @@ def gather_evidence(
         optimism=_optimism(inside, outside, splits, alpha, scoring, data),
         null=null,
         preselection=preselection,
-        stability=steady,
+        stability=stability_in,
         n_selected=n_selected,
         balanced=float(np.mean(list(recalls.values()))) if recalls else math.nan,
         recalls=recalls,

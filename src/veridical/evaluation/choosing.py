@@ -973,8 +973,8 @@ class _Decision:
             for one, key in zip(places, chosen, strict=True)
         ]
         # Without selection nothing can vary.
-        steady = np.array([1.0 if one is None else one for one in agreed])
-        front = find_front(sizes, drawn.naive, steady)
+        stabilities = np.array([1.0 if one is None else one for one in agreed])
+        front = find_front(sizes, drawn.naive, stabilities)
         bounds = np.nanquantile(drawn.drawn, [0.025, 0.975], axis=0)
         found = []
         for c, place in enumerate(places):

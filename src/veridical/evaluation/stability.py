@@ -79,8 +79,8 @@ def stability(
     Examples
     --------
     >>> from veridical.comparison import stability
-    >>> steady = stability([[0, 1], [0, 1], [0, 2]], n_features=10)
-    >>> round(steady.value, 4), round(steady.low, 4), round(steady.high, 4)
+    >>> found = stability([[0, 1], [0, 1], [0, 2]], n_features=10)
+    >>> round(found.value, 4), round(found.low, 4), round(found.high, 4)
     (0.5833, 0.3611, 0.8056)
     >>> stability([[3, 4], [4, 3]], n_features=10).value
     1.0

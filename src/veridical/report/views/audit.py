@@ -576,7 +576,7 @@ def _for_paper(s: AuditSummary, found: Rows) -> Rows:
 
 def _facts(s: AuditSummary) -> Facts:
     items = []
-    gap, steady = s["optimism"], s["stability"]
+    gap, stability = s["optimism"], s["stability"]
     if gap is not None:
         text = gap_written(s, gap["value"])
         if gap["low"] is not None:
@@ -588,8 +588,8 @@ def _facts(s: AuditSummary) -> Facts:
             f"{percent(s['balanced_accuracy'])}; always predicting one class {guess}"
         )
         items.append(Fact("Balanced accuracy, IN", balanced))
-    if steady is not None:
-        said = f"{in_numbers(steady)[0]} (Nogueira's measure: 1 where the training "
+    if stability is not None:
+        said = f"{in_numbers(stability)[0]} (Nogueira's measure: 1 where the training "
         said += "folds select the same features, 0 where they agree as by chance; no "
         said += f"interval, because folds share samples), {s['n_selected']:g} of "
         said += f"{count(s['data']['n_features'], 'feature')} selected"

@@ -624,14 +624,14 @@ def _truth(record: Comparison) -> Any:
 
 
 def _selector(record: Comparison, i: int) -> Any:
-    steady = record.stability.get("in")
+    stabilities = record.stability.get("in")
     chosen = record.selected.get("in", next(iter(record.selected.values())))
     return {
         "name": record.names[i],
         "means": {method: own[i] for method, own in record.means.items()},
         "ranks": {m: float(f.mean_ranks[i]) for m, f in record.friedman.items()},
         "optimism": record.optimism[i] if record.optimism else None,
-        "stability": steady[i] if steady else None,
+        "stability": stabilities[i] if stabilities else None,
         "n_distinct": int(np.unique(chosen[i][chosen[i] >= 0]).size),
         "seconds": float(record.seconds[i]),
     }
@@ -1661,9 +1661,9 @@ def _many_table(s: ManySummary) -> Rows:
         means = [written(s, one["means"][m["method"]]["value"]) for one in selectors]
         columns.append((f"{m['label']}#", means))
         columns.append((f"{m['label']} rank#", _mean_ranks(s, m)))
-    steady = [in_numbers(one["stability"])[0] for one in selectors]
+    stabilities = [in_numbers(one["stability"])[0] for one in selectors]
     columns += [
-        ("Stability#", ["" if value == MISSING else value for value in steady]),
+        ("Stability#", ["" if value == MISSING else value for value in stabilities]),
         ("Features#", [str(one["n_distinct"]) for one in selectors]),
         ("Time (s)#", [seconds(one["seconds"]) for one in selectors]),
     ]
