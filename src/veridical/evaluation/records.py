@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: How far folds support a feature: selected in half of them or more, fewer, none.
 Support = Literal["half", "weak", "none"]
+#: Standard errors of independent features; where z is larger, features are dependent.
+LARGEST_Z = 3.0
 
 
 class Coverage(NamedTuple):
@@ -821,8 +823,8 @@ class Dependence:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the features depend on each other more than by chance: z above 3."""
-        return self.z > 3
+        """Whether the features depend on each other more than by chance."""
+        return self.z > LARGEST_Z
 
 
 @dataclass(frozen=True, repr=False)

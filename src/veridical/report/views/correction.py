@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from veridical._core.numbers import MISSING, count, number, percent
 from veridical._core.records import SIDES, Setting
-from veridical.evaluation.records import CalibrationTable, Correction
+from veridical.evaluation.records import LARGEST_Z, CalibrationTable, Correction
 from veridical.report.plain import (
     LONGEST_TEXT,
     clean,
@@ -331,7 +331,8 @@ def _notes(s: CorrectionSummary) -> Notes:
             f"null features is estimated as {percent(s['null_share'])}.",
             "Within classes, the sum of the retained features varies "
             f"{dependence['inflation']:.2f} times as much as that of independent "
-            f"features (z = {dependence['z']:.1f}; above 3 features are dependent).",
+            f"features (z = {dependence['z']:.1f}; above {LARGEST_Z:g} features are "
+            "dependent).",
         )
     )
 
