@@ -55,6 +55,12 @@ _TRACE_FEATURES = 5
 _TRACE_PVALUE = 0.1
 
 
+def _permute_labels(data: Table, rng: np.random.Generator) -> IntArray:
+    """Return the labels, and below them permutations of them."""
+    codes = coarse_outcome(data)
+    return np.stack([codes, *(rng.permutation(codes) for _ in range(DRAWS))])
+
+
 def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
     """Test whether features may have been selected by the labels.
 
@@ -77,8 +83,7 @@ def chosen_by_labels(data: Table, features: IntArray, seed: int) -> float:
         numbers and survival times `coarse_outcome` gives the classes.
     """
     rng = as_generator(seed)
-    codes = coarse_outcome(data)
-    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(DRAWS))])
+    labels = _permute_labels(data, rng)
     alone = strengths(data, features, labels).mean(axis=2)
     p_alone = _pvalues(alone)
     if comb(data.n_features, features.size) < 1 / LEVEL:
@@ -158,9 +163,7 @@ def best_features_pvalue(data: Table, n_features: int, seed: int) -> float:
         p-value of the mean association of the `n_features` best features: log of 1 + F,
         of categorical features log of 1 + χ² per degree of freedom.
     """
-    rng = as_generator(seed)
-    codes = coarse_outcome(data)
-    labels = np.stack([codes, *(rng.permutation(codes) for _ in range(DRAWS))])
+    labels = _permute_labels(data, as_generator(seed))
     best = np.full((len(labels), n_features), -np.inf)
     for start in range(0, data.n_features, _BLOCK):
         block = np.arange(start, min(start + _BLOCK, data.n_features))

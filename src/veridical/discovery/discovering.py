@@ -871,16 +871,9 @@ def _repeat_on_halves(
         "features per half": n_selected,
         "assumption": assumption,
     }
-    statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
-    order = np.lexsort((-np.nan_to_num(statistic), -frequency))
-    arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
-    return _Evidence(
-        arrays,
-        notes,
-        settings,
-        _paths(shares, n_selected, order),
-        threshold if np.isfinite(threshold) else float("nan"),
-    )
+    threshold = threshold if np.isfinite(threshold) else float("nan")
+    arrays = {"frequency": frequency, "qvalue": qvalue}
+    return _with_scores(task, shares, n_selected, arrays, notes, settings, threshold)
 
 
 def _compare_with_decoys(task: _Discovery, n_features: int | None) -> _Evidence:
@@ -907,13 +900,27 @@ def _compare_with_decoys(task: _Discovery, n_features: int | None) -> _Evidence:
     ]
     settings = {"pairs of halves": task.n_pairs, "features per half": n_selected}
     real = Shares([order[order < p] for order in shares.leading], p)
-    statistic = task.scores(np.arange(task.table.n_samples)[None], np.arange(p))[0]
-    order = np.lexsort((-np.nan_to_num(statistic), -frequency))
-    arrays = {"frequency": frequency, "qvalue": qvalue, "statistic": statistic}
     threshold = float(kept.min()) if kept.size else float("nan")
-    return _Evidence(
-        arrays, notes, settings, _paths(real, n_selected, order), threshold
-    )
+    arrays = {"frequency": frequency, "qvalue": qvalue}
+    return _with_scores(task, real, n_selected, arrays, notes, settings, threshold)
+
+
+def _with_scores(
+    task: _Discovery,
+    shares: Shares,
+    n_selected: int,
+    arrays: dict[str, FloatArray],
+    notes: list[str],
+    settings: dict[str, Any],
+    threshold: float,
+) -> _Evidence:
+    """Add the scores on all samples, and the paths of the leading features."""
+    every = np.arange(task.table.n_samples)[None]
+    statistic = task.scores(every, np.arange(task.table.n_features))[0]
+    order = np.lexsort((-np.nan_to_num(statistic), -arrays["frequency"]))
+    paths = _paths(shares, n_selected, order)
+    arrays = {**arrays, "statistic": statistic}
+    return _Evidence(arrays, notes, settings, paths, threshold)
 
 
 def _halves(task: _Discovery) -> list[IntArray]:
