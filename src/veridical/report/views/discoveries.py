@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -35,17 +36,18 @@ from veridical.report.view import (
     Section,
     Spot,
     TableCell,
+    TableColumns,
     Text,
     View,
     Warn,
     answer,
     bare_pvalue,
+    by_columns,
     confidence,
     data_facts,
     paragraph,
     provenance,
     sized_data,
-    table,
     view,
 )
 
@@ -409,60 +411,59 @@ def _draw_paths(s: DiscoveriesSummary) -> Figure:
 
 
 def _table(s: DiscoveriesSummary, record: Discoveries) -> Rows:
+    """Tabulate the leading features, with the columns that the method has."""
     n_shown = max(MOST_LEADING, len(s["claimed"]) + len(s["close"]))
     leading = s["features"][: min(n_shown, MOST_LISTED)]
-    has_pvalue = any(one["pvalue"] is not None for one in leading)
-    has_share = any(one["frequency"] is not None for one in leading)
-    heads = "Feature! | Claim~ | q-value#*"
-    if has_pvalue:
-        heads += " | p-value#"
-    if has_share:
-        heads += " | Draws#" if s["method"] == "knockoffs" else " | Half samples#"
-    heads += " | Statistic#^"
-    has_interval = any(one["low"] is not None for one in leading)
-    if s["effect_kind"]:
-        heads += " | Effect#"
-    if has_interval:
-        heads += f" | {confidence(record.effect_confidence)}#^"
-    rows = []
-    close = set(s["close"])
-    for one in leading:
-        verdict = TableCell("")
-        if one["claimed"]:
-            verdict = TableCell("claimed", tone="yes")
-        elif one["index"] in close:
-            verdict = TableCell("close", tone="care")
-        share, p = one["frequency"], one["pvalue"]
-        row: list[Any] = [one["name"], verdict, _write_qvalue(one["qvalue"])]
-        if has_pvalue:
-            row.append(MISSING if p is None else bare_pvalue(p))
-        if has_share:
-            row.append(MISSING if share is None else percent(share, 0))
-        size = one["statistic"]
-        row.append(MISSING if size is None else f"{size:.3g}")
-        if s["effect_kind"]:
-            effect = one["effect"]
-            row.append(MISSING if effect is None else write_plain(effect))
-        if has_interval:
-            low, high = one["low"], one["high"]
-            span = MISSING
-            if low is not None and high is not None:
-                span = f"{write_plain(low)} to {write_plain(high)}"
-            row.append(span)
-        rows.append(row)
+    columns: TableColumns = [
+        ("Feature!", [one["name"] for one in leading]),
+        ("Claim~", [_verdict(one, s) for one in leading]),
+        ("q-value#*", [_write_qvalue(one["qvalue"]) for one in leading]),
+    ]
+    pvalues = [_known(one["pvalue"], bare_pvalue) for one in leading]
+    if set(pvalues) != {MISSING}:
+        columns.append(("p-value#", pvalues))
+    shares = [_known(one["frequency"], lambda x: percent(x, 0)) for one in leading]
+    if set(shares) != {MISSING}:
+        name = "Draws#" if s["method"] == "knockoffs" else "Half samples#"
+        columns.append((name, shares))
+    sizes = [_known(one["statistic"], lambda x: f"{x:.3g}") for one in leading]
+    columns.append(("Statistic#^", sizes))
     caption = (
         "The leading features. The q-value is the smallest nominal rate at which a "
         "feature is claimed"
     )
     if s["effect_kind"]:
+        effects = [_known(one["effect"], write_plain) for one in leading]
+        columns.append(("Effect#", effects))
         caption += f". Effect: {s['effect_kind']}"
-    if has_interval:
+    spans = [_write_span(one) for one in leading]
+    if set(spans) != {MISSING}:
+        columns.append((f"{confidence(record.effect_confidence)}#^", spans))
         caption += (
             ". Only claimed features have intervals, which are wider because these "
             "features were chosen: the false coverage rate is at most "
             f"{100 * record.false_coverage:g} %"
         )
-    return table(caption, heads, rows)
+    return by_columns(caption, columns)
+
+
+def _verdict(one: FeatureEvidence, s: DiscoveriesSummary) -> TableCell:
+    if one["claimed"]:
+        return TableCell("claimed", tone="yes")
+    if one["index"] in s["close"]:
+        return TableCell("close", tone="care")
+    return TableCell("")
+
+
+def _known(value: float | None, write: Callable[[float], str]) -> str:
+    return MISSING if value is None else write(value)
+
+
+def _write_span(one: FeatureEvidence) -> str:
+    low, high = one["low"], one["high"]
+    if low is None or high is None:
+        return MISSING
+    return f"{write_plain(low)} to {write_plain(high)}"
 
 
 def _consensus(s: DiscoveriesSummary, record: Discoveries) -> Text:
