@@ -21,7 +21,13 @@ import numpy as np
 
 from benchmarks import machine
 from veridical._core.devices import cupy
-from veridical.selection import MRMR, AnovaF, DifferentialPrioritization, ReliefF
+from veridical.selection import (
+    HSIC,
+    MRMR,
+    AnovaF,
+    DifferentialPrioritization,
+    ReliefF,
+)
 
 PAGE = Path(__file__).resolve().parent / "GPU.md"
 #: Samples of the call that compiles everything.
@@ -199,7 +205,7 @@ def sums(
     make: Callable[[int, int], tuple[Any, Any]] = make_table,
     compare: int = 0,
 ) -> Callable[[float], tuple[str, ...]]:
-    """Return a measurement of a selector whose scores follow from sums."""
+    """Return a measurement of a selector; the processor is given `compare` samples."""
 
     def measure(share: float) -> tuple[str, ...]:
         X, y = make(max(FEW, int(n * share)), p)
@@ -238,6 +244,9 @@ CASES = {
     ),
     "`MRMR`, 200 of 16,000 features in bytes, 4,000,000 samples": sums(
         MRMR(200, n_searched=200), 4_000_000, 16_000, make=make_codes, compare=20_000
+    ),
+    "`HSIC`, Gaussian kernel, 2,000 × 20,000": sums(
+        HSIC(kernel="rbf"), 2_000, 20_000, compare=600
     ),
 }
 
