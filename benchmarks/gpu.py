@@ -4,7 +4,9 @@ Features are made on the GPU. A method is called once on a part of the samples, 
 compiles everything, and then timed; *memory* is the most that it takes on the GPU
 beyond the features. Where a processor can do the same in reasonable time, it does, and
 the orders of both are compared. The page ``benchmarks/GPU.md`` is written from the
-figures of the run. ``--share 0.1`` makes all tables smaller.
+figures of the run; rows of methods that were not measured, because of ``--only`` or
+because another package is not installed, stay with their date. ``--share 0.1`` makes
+all tables smaller.
 """
 
 from __future__ import annotations
@@ -12,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,19 @@ import numpy as np
 
 from benchmarks import machine
 from veridical._core.devices import cupy
-from veridical.selection import MRMR, AnovaF, DifferentialPrioritization, ReliefF
+from veridical.selection import (
+    HSIC,
+    MRMR,
+    AnovaF,
+    DifferentialPrioritization,
+    ReliefF,
+)
 
 PAGE = Path(__file__).resolve().parent / "GPU.md"
 #: Samples of the call that compiles everything.
 FEW = 600
+#: Said instead of a time where another package cannot be measured.
+NOT_INSTALLED = "not installed"
 INTRODUCTION = """\
 # On a GPU
 
@@ -47,25 +57,36 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--only", default="", help="part of the names of cases")
     parser.add_argument("--page", type=Path, default=PAGE, help="where to write")
     options = parser.parse_args(arguments)
-    rows = []
+    before = options.page.read_text("utf-8") if options.page.exists() else ""
+    rows = read_rows(before)
     for name, measure in CASES.items():
         if options.only in name:
-            rows.append((name, *measure(options.share)))
-            print(*rows[-1], sep=" | ", flush=True)
+            found = measure(options.share)
+            print(name, *found, sep=" | ", flush=True)
+            if found[0] != NOT_INSTALLED:
+                rows[name] = (time.strftime("%Y-%m-%d"), *found)
             cupy().get_default_memory_pool().free_all_blocks()
-    options.page.write_text(page(rows), encoding="utf-8")
-    return 0
-
-
-def page(rows: Sequence[tuple[str, ...]]) -> str:
-    """Return the page."""
     device = cupy().cuda.runtime.getDeviceProperties(0)
     said = f"{device['name'].decode()}, {device['totalGlobalMem'] / 2**30:.0f} GiB"
     said += f"; {machine.cores()} cores, {machine.processor()}"
-    words = f"Measured on {time.strftime('%Y-%m-%d')}: {said}.\n"
-    lines = ["|  | time | memory | same order | times |", "|---|---|---|---|---|"]
-    lines += [f"| {' | '.join(row)} |" for row in rows]
-    return f"{INTRODUCTION}{words}\n" + "\n".join(lines) + "\n"
+    options.page.write_text(page(rows, said), encoding="utf-8")
+    return 0
+
+
+def read_rows(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the rows of a page that was written before, by the names of the cases."""
+    lines = [line for line in text.splitlines() if line.startswith("| `")]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
+    return {name: tuple(rest) for name, *rest in cells}
+
+
+def page(rows: Mapping[str, tuple[str, ...]], device: str) -> str:
+    """Return the page, with the cases in their order."""
+    head = ["", "date", "time", "memory", "same order", "times"]
+    lines = [head, ["---"] * len(head)]
+    lines += [[name, *rows[name]] for name in CASES if name in rows]
+    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
+    return f"{INTRODUCTION}Measured on {device}.\n\n{table}"
 
 
 def make_table(n: int, p: int, seed: int = 0) -> tuple[Any, Any]:
@@ -174,7 +195,7 @@ def peer(n: int, p: int) -> Callable[[float], tuple[str, ...]]:
         try:
             from fast_select import ReliefF as Peer
         except ImportError:
-            return "not installed", "", "", ""
+            return NOT_INSTALLED, "", "", ""
         X, y = make_table(max(FEW, int(n * share)), p)
         host, labels = cupy().asnumpy(X), cupy().asnumpy(y)
         ours = ReliefF(n_neighbors=10, device="cuda")
@@ -199,7 +220,7 @@ def sums(
     make: Callable[[int, int], tuple[Any, Any]] = make_table,
     compare: int = 0,
 ) -> Callable[[float], tuple[str, ...]]:
-    """Return a measurement of a selector whose scores follow from sums."""
+    """Return a measurement of a selector; the processor is given `compare` samples."""
 
     def measure(share: float) -> tuple[str, ...]:
         X, y = make(max(FEW, int(n * share)), p)
@@ -238,6 +259,9 @@ CASES = {
     ),
     "`MRMR`, 200 of 16,000 features in bytes, 4,000,000 samples": sums(
         MRMR(200, n_searched=200), 4_000_000, 16_000, make=make_codes, compare=20_000
+    ),
+    "`HSIC`, Gaussian kernel, 2,000 × 20,000": sums(
+        HSIC(kernel="rbf"), 2_000, 20_000, compare=600
     ),
 }
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import pytest
 from tests.oracles.device_columns import NumpyColumns
 from tests.oracles.device_neighbours import NumpyNeighbours
+from tests.oracles.device_pairs import NumpyPairs
 
 from veridical import InputError
 from veridical._core import devices
 from veridical._core.devices import DeviceReader
 from veridical._core.lazy import LazyMatrix
+from veridical.criteria.hsic_on_device import OnDevice
 from veridical.criteria.moments_on_device import DeviceColumns
 from veridical.criteria.relief_on_device import DeviceRelief
 from veridical.selection import _base
@@ -34,6 +36,7 @@ def choose_kernels(name, monkeypatch):
         monkeypatch.setattr(DeviceRelief, "make_kernels", staticmethod(NumpyNeighbours))
         monkeypatch.setattr(DeviceRelief, "make_columns", staticmethod(NumpyColumns))
         monkeypatch.setattr(DeviceColumns, "make_kernels", staticmethod(NumpyColumns))
+        monkeypatch.setattr(OnDevice, "make_kernels", staticmethod(NumpyPairs))
         monkeypatch.setattr(_base, "device_matrix", as_device_matrix)
     return name
 

@@ -8,14 +8,19 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.devices import device_values, to_host
 from veridical._core.table import Table
+from veridical.criteria.hsic_on_device import OnDevice
 from veridical.kernels.columns import map_blocks
-from veridical.kernels.hsic import gaussian_scores
+from veridical.kernels.hsic import gaussian_scores, unbiased_criterion
 from veridical.kernels.threads import run_jobs, spans
 from veridical.kernels.trainsets import TrainSets
 
@@ -62,10 +67,17 @@ class LabelledRows:
         own = y[:, None] == present
         self.psi = np.where(own, 1.0 / size[present], 1.0 / (size[present] - self.size))
 
+    def moved(self, upload: Callable[[Any], Any]) -> LabelledRows:
+        """Return the same with its arrays where features are, such as on a GPU."""
+        there = copy(self)
+        there.rows, there.counts = upload(self.rows), upload(self.counts)
+        there.psi = upload(self.psi)
+        return there
+
     def sums(self, block: FloatArray) -> FloatArray:
         """Return the sum of each row of a block over the samples, shape (B, 1)."""
-        counted = block if self._once else block * self.counts
-        return np.asarray(counted.sum(axis=1, keepdims=True))
+        counted: FloatArray = block if self._once else block * self.counts
+        return counted.sum(axis=1, keepdims=True)
 
     def kernel(self, psi: FloatArray | None = None) -> FloatArray:
         """Return the kernel of the target between all samples, or of some vectors."""
@@ -113,9 +125,70 @@ def _linear_scores(Z: FloatArray, labels: LabelledRows) -> FloatArray:
     whole = -labels.sums(square)[:, 0]  # standardised columns sum to zero
     mixed = -np.einsum("jm,m->j", square, counts * row)
     all_labels = (counts * row).sum()
-    return (
-        trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
-    ) / (m * (m - 3))
+    return unbiased_criterion.py_func(trace, whole, mixed, all_labels, m)
+
+
+class Place(Protocol):
+    """Where features are: in the memory of the processor, or of a GPU."""
+
+    def move(self, labels: LabelledRows) -> LabelledRows:
+        """Return the samples of a training set with their arrays in this memory."""
+
+    def map_blocks(self, work: Callable[[int, int, Any], None]) -> None:
+        """Call ``work(lo, hi, block)`` for all features, with features as rows."""
+
+    def gaussian_scores(
+        self, Z: Any, labels: LabelledRows, D: Any | None, gamma: float, L: Any
+    ) -> Any:
+        """Compute HSIC of a Gaussian kernel on each feature, or on all others.
+
+        Parameters
+        ----------
+        Z : array of shape (B, n_rows)
+            Standardised features.
+        labels : LabelledRows
+            The samples.
+        D : array of shape (n_rows, n_rows) or None
+            Squared distances over all features; None for each feature by itself.
+        gamma : float
+            The kernel is ``exp(-gamma * squared distance)``.
+        L : array of shape (n_rows, n_rows)
+            Label kernel.
+        """
+
+
+@dataclass(frozen=True, eq=False)
+class OnProcessor:
+    """Features in the memory of the processor; see `Place`."""
+
+    values: Any
+    n_threads: int
+
+    def move(self, labels: LabelledRows) -> LabelledRows:
+        """Return the samples as they are."""
+        return labels
+
+    def map_blocks(self, work: Callable[[int, int, Any], None]) -> None:
+        """Call ``work(lo, hi, block)`` for all features, in threads."""
+        map_blocks(work, self.values, self.n_threads)
+
+    def gaussian_scores(
+        self, Z: Any, labels: LabelledRows, D: Any | None, gamma: float, L: Any
+    ) -> FloatArray:
+        """Compute the criterion of every row of `Z`; see `Place`."""
+        direction = 1.0 if D is None else -1.0
+        D = np.zeros_like(L) if D is None else D
+        out = np.empty(len(Z))
+        gaussian_scores(Z, labels.counts, D, direction, gamma, L, out)
+        return out
+
+
+def place_of(data: Table, n_threads: int) -> Place:
+    """Return where the features of a table are."""
+    there = device_values(data.values)
+    if there is None:
+        return OnProcessor(data.values, n_threads)
+    return OnDevice(data.values, there)
 
 
 @dataclass(frozen=True)
@@ -134,21 +207,23 @@ class HSICRelevance:
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the criterion, larger for more dependence."""
         result = np.empty((len(sets), data.values.shape[1]))
-        labels = [LabelledRows(data, counts, self.kernel) for counts in sets.counts]
+        place = place_of(data, n_threads)
+        labels = [
+            place.move(LabelledRows(data, counts, self.kernel))
+            for counts in sets.counts
+        ]
         L = [one.kernel() for one in labels] if self.kernel == "rbf" else []
 
-        def work(lo: int, hi: int, block: FloatArray) -> None:
+        def work(lo: int, hi: int, block: Any) -> None:
             for s, one in enumerate(labels):
                 Z = one.to_unit_variance(block)
                 if self.kernel == "linear":
-                    result[s, lo:hi] = _linear_scores(Z, one)
+                    found = _linear_scores(Z, one)
                 else:
-                    zero = np.zeros((one.rows.size, one.rows.size))
-                    out = np.empty(hi - lo)
-                    gaussian_scores(Z, one.counts, zero, 1.0, 0.5, L[s], out)
-                    result[s, lo:hi] = out
+                    found = place.gaussian_scores(Z, one, None, 0.5, L[s])
+                result[s, lo:hi] = to_host(found)
 
-        map_blocks(work, data.values, n_threads)
+        place.map_blocks(work)
         return result
 
 
@@ -159,17 +234,18 @@ class GaussianWithout:
     """
 
     def __init__(self, data: Table, labels: LabelledRows, n_threads: int) -> None:
-        self._L = labels.kernel()
-        self._counts = labels.counts
-        n_features = data.values.shape[1]
-        self._Z = np.empty((n_features, labels.rows.size))
-        self._kept = np.arange(n_features)
+        self._place = place_of(data, n_threads)
+        self._labels = self._place.move(labels)
+        self._L = self._labels.kernel()
         self._n_threads = n_threads
+        self._kept = np.arange(data.values.shape[1])
+        shape = self._kept.size, labels.rows.size
+        self._Z = np.empty_like(self._L, shape=shape)
 
-        def work(lo: int, hi: int, block: FloatArray) -> None:
-            self._Z[lo:hi] = labels.to_unit_variance(block)
+        def work(lo: int, hi: int, block: Any) -> None:
+            self._Z[lo:hi] = self._labels.to_unit_variance(block)
 
-        map_blocks(work, data.values, n_threads)
+        self._place.map_blocks(work)
 
     def scores(self, kept: IntArray) -> FloatArray:
         """Return for each kept feature the dependence of the others on the class.
@@ -184,12 +260,12 @@ class GaussianWithout:
         D = np.maximum(square[:, None] + square - 2.0 * (Z.T @ Z), 0.0)
         gamma = 0.5 / max(len(kept) - 1, 1)
         out = np.empty(len(kept))
-        run_jobs(
-            gaussian_scores,
-            [
-                (Z[lo:hi], self._counts, D, -1.0, gamma, self._L, out[lo:hi])
-                for lo, hi in spans(len(kept), 4 * self._n_threads)
-            ],
-            self._n_threads,
-        )
+
+        def work(lo: int, hi: int) -> None:
+            found = self._place.gaussian_scores(
+                Z[lo:hi], self._labels, D, gamma, self._L
+            )
+            out[lo:hi] = to_host(found)
+
+        run_jobs(work, spans(len(kept), 4 * self._n_threads), self._n_threads)
         return out

@@ -19,6 +19,27 @@ from veridical._core.compiling import njit
 
 
 @njit(cache=True, nogil=True)
+def unbiased_criterion(
+    trace: float, whole: float, mixed: float, all_labels: float, m: float
+) -> float:
+    """Compute unbiased HSIC from sums over pairs of different samples.
+
+    Parameters
+    ----------
+    trace : float
+        Sum of the products of both kernels.
+    whole, all_labels : float
+        Sums of the kernel of the feature and of the label kernel.
+    mixed : float
+        Sum over samples of the products of the row sums of both.
+    m : float
+        Number of samples.
+    """
+    pairs = trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
+    return pairs / (m * (m - 3))
+
+
+@njit(cache=True, nogil=True)
 def gaussian_scores(
     columns: FloatArray,
     counts: FloatArray,
@@ -58,6 +79,4 @@ def gaussian_scores(
         for a in range(n_rows):
             whole += counts[a] * sums[a]
             mixed += counts[a] * sums[a] * row[a]
-        out[j] = (
-            trace + whole * all_labels / ((m - 1) * (m - 2)) - 2.0 * mixed / (m - 2)
-        ) / (m * (m - 3))
+        out[j] = unbiased_criterion(trace, whole, mixed, all_labels, m)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
+from veridical._core.devices import Device
 from veridical._core.errors import InputError
 from veridical._core.records import Ranking
 from veridical._core.table import Table
@@ -48,6 +49,11 @@ class HSIC(Selector):
         groups then.
     n_jobs : int or None, default=None
         Number of threads; None is 1, -1 all cores.
+    device : {"cuda", "cpu"} or None, default=None
+        Where to work: on the GPU, for which ``veridical[cuda]`` must be installed, on
+        the processor, or where X is: arrays of CuPy and CUDA tensors of PyTorch are on
+        the GPU. The result is the same, up to rounding of sums. Sparse features stay
+        on the processor.
 
     Attributes
     ----------
@@ -83,7 +89,11 @@ class HSIC(Selector):
     """
 
     _abilities: ClassVar = Abilities(
-        sparse=True, blocks=True, weights="whole", targets=("classes", "numbers")
+        sparse=True,
+        blocks=True,
+        device=True,
+        weights="whole",
+        targets=("classes", "numbers"),
     )
     _cost: ClassVar = Cost("n p", power=1)
 
@@ -97,6 +107,7 @@ class HSIC(Selector):
         keep: Any = None,
         feature_groups: Any = None,
         n_jobs: int | None = None,
+        device: Device = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
         self.kernel = kernel
@@ -105,6 +116,7 @@ class HSIC(Selector):
         self.keep = keep
         self.feature_groups = feature_groups
         self.n_jobs = n_jobs
+        self.device = device
 
     def _rankings(self, data: Table, sets: TrainSets) -> list[Ranking]:
         self._check()
@@ -132,7 +144,7 @@ class HSIC(Selector):
         return rankings
 
     def _backward(self, data: Table, sets: TrainSets, s: int) -> Ranking:
-        if data.is_lazy:  # it holds all features
+        if data.is_lazy and not data.values.is_on_device:  # it holds all features
             data = data.replace(features=data.features.load())
         labels = LabelledRows(data, sets.counts[s], self.kernel)
         without = GaussianWithout(data, labels, self._n_threads)
