@@ -3,8 +3,8 @@
     python -m benchmarks.leakbench --tables 200 --seconds 3600 --jobs 2
 
 Runs what is not in the store yet, writes ``results.csv`` (every table, with date and
-commit), and the tables of ``docs/leakbench.md``. The tables are draws of seed 3: seed 0
-is for work on the checks, and seeds 1 and 2 were seen before the last of it, so that no
+commit), and the tables of ``docs/leakbench.md``. The tables are draws of seed 4: seed 0
+is for work on the checks, and seeds 1 to 3 were seen before the last of it, so that no
 threshold is chosen on what is published.
 ``--rivals PYTHON`` also scores other packages on the same tables, with the Python of an
 environment in which they are installed.
@@ -38,7 +38,7 @@ def main() -> None:
     """Run, export and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=200)
-    parser.add_argument("--seed", type=int, default=3)
+    parser.add_argument("--seed", type=int, default=4)
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--store", type=Path, default=ROOT / "build" / "leakbench.db")
@@ -72,13 +72,17 @@ VALUES = [
 
 
 def export(frame: pd.DataFrame, seed: int) -> None:
-    """Write the finished cells; those not written before get this date and commit."""
+    """Write the finished cells; those not written before get this date and commit.
+
+    Cells of other seeds were of other draws, and leave the file.
+    """
     target = HERE / "results.csv"
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     frame = frame[frame["status"] == "ok"].assign(seed=seed)[KEYS + VALUES]
     frame = frame.assign(date=today, commit=commit())
     if target.exists():
         before = pd.read_csv(target, keep_default_na=False)
+        before = before[before["seed"] == seed]
         frame = pd.concat([before, frame]).drop_duplicates(KEYS, keep="first")
     frame.sort_values(KEYS).to_csv(
         target, index=False, float_format="%.4g", lineterminator="\n"

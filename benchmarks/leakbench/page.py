@@ -232,10 +232,10 @@ def _codes(by_code: dict[str, Rate]) -> str:
 
 #: How Leakly is used.
 LEAKLY = (
-    " Leakly repeats the work on 100 permuted labels. Where the mistake is a step of "
-    "the work, the step is repeated too (two tables each, because it takes long; "
-    "mistakes that try many settings were left out); where it is in the data, a "
-    "logistic regression is repeated on the data as they are."
+    " Leakly repeats the work on 100 permuted labels, which takes long, so that it was "
+    "given two tables of each kind. Where the mistake is a step of the work, the step "
+    "is repeated too (mistakes that try many settings were left out); where it is in "
+    "the data, a logistic regression is repeated on the data as they are."
 )
 
 

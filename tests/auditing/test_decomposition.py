@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.base import clone
+from sklearn.datasets import make_blobs
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
 
 from veridical import audit, report
 from veridical._core.reading import read_table
@@ -16,6 +20,7 @@ from veridical.auditing.class_traces import (
 )
 from veridical.auditing.decomposing import part_between
 from veridical.datasets import make_linear_regression, make_survival
+from veridical.evaluation.intervals import paired_shares
 from veridical.leakbench import MECHANISMS, draw_table
 
 FEW = {"n_permutations": 19, "random_state": 0, "progress": False}
@@ -161,3 +166,35 @@ def test_an_interval_of_a_difference_is_that_of_welch():
     part = part_between("groups", one, two, 0.05)
     np.testing.assert_allclose((part.low, part.high), expected, rtol=1e-10)
     assert part_between("groups", one, None, 0.05)[1:] == (0.0, 0.0, 0.0)
+
+
+@pytest.mark.filterwarnings("ignore:Some test samples are also training samples")
+def test_overlap_that_changes_nothing_has_an_interval():
+    X, y = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)
+    splits = [
+        (np.r_[train, test[:2]], test) for train, test in StratifiedKFold(5).split(X, y)
+    ]
+    found = audit(KNeighborsClassifier(1), X, y, cv=splits, **FEW)
+    overlap = found.decomposition["overlap"]
+    assert overlap.value == 0
+    assert overlap.low < -0.02
+    assert overlap.high > 0.02
+
+
+@pytest.mark.filterwarnings("ignore:Some test samples are also training samples")
+def test_the_interval_of_overlap_counts_samples():
+    leaky = MECHANISMS["overlapping-folds"].draw("signal", 0).leaky
+    found = audit(leaky.estimator, leaky.X, leaky.y, cv=leaky.cv, **FEW)
+    won = lost = 0
+    for train, test in leaky.cv:
+        model = clone(leaky.estimator).fit(leaky.X[train], leaky.y[train])
+        apart = np.setdiff1d(train, test)
+        honest = clone(leaky.estimator).fit(leaky.X[apart], leaky.y[apart])
+        one = model.predict(leaky.X[test]) == leaky.y[test]
+        two = honest.predict(leaky.X[test]) == leaky.y[test]
+        won, lost = won + np.sum(one & ~two), lost + np.sum(two & ~one)
+    overlap = found.decomposition["overlap"]
+    n = len(leaky.y)
+    assert overlap.value == pytest.approx((won - lost) / n)
+    bounds = paired_shares(float(won), float(lost), n)
+    assert (overlap.low, overlap.high) == pytest.approx(bounds)

@@ -9,7 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import FixedThresholdClassifier, GroupKFold, KFold
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    GroupKFold,
+    KFold,
+    StratifiedKFold,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import TargetEncoder
 
@@ -29,7 +35,7 @@ from veridical.auditing.class_traces import (
     find_target_encoded,
     is_normalised_by_class,
 )
-from veridical.auditing.clusters import find_clusters
+from veridical.auditing.clusters import _share_z, find_clusters
 from veridical.auditing.kinship import order_likeness, units_in_order
 from veridical.auditing.knowledge import read_knowledge
 from veridical.leakbench import CONTROLS, MECHANISMS
@@ -169,6 +175,38 @@ def test_a_code_of_the_class_with_errors_is_found_beside_strong_features():
         GaussianNB(), np.column_stack([binary, code]), y, checks="VD012", **FEW
     )
     assert many.clean
+
+
+def test_031_a_threshold_that_few_are_as_good_as_is_a_note():
+    """Thresholds decided before, that happen to be the best, are no warning."""
+    X, y, _ = noise(90)
+    X[:, 0] += 1.5 * y
+    splits = list(StratifiedKFold(5).split(X, y))
+    learner = LogisticRegression()
+    scores = cross_val_predict(learner, X, y, cv=splits, method="predict_proba")[:, 1]
+    places = np.unique(scores)
+    right = ((scores >= places[:, None]) == y).sum(axis=1)
+    k = int(right.argmax())
+    assert right[k] > np.delete(right, k).max()
+    for share, severity in ((0.4, "note"), (0.5, "warning")):
+        between = (1 - share) * places[k - 1] + share * places[k]
+        fixed = FixedThresholdClassifier(learner, threshold=float(between))
+        found = audit(fixed, X, y, cv=splits, checks="VD031", **FEW)
+        assert [(one.code, one.severity) for one in found.findings] == [
+            ("VD031", severity)
+        ]
+
+
+def test_shares_of_exchangeable_spacings_are_standard_normal():
+    """With twice the variance of independent samples, z varies half as much."""
+    rng = np.random.default_rng(0)
+    z = np.array([_share_z(rng.exponential(size=(200, 8))) for _ in range(300)])
+    assert abs(z.mean()) < 0.05
+    np.testing.assert_allclose(z.std(axis=0), 0.5**0.5, rtol=0.15)
+    far = rng.exponential(size=(200, 8)) * np.r_[1, 1, 3, 1, 1, 1, 1, 1]
+    assert _share_z(far).argmax() == 2
+    assert _share_z(far)[2] > 5
+    assert not _share_z(np.zeros((5, 8))).any()
 
 
 def test_a_usual_threshold_is_not_taken_for_a_tuned_one():

@@ -16,6 +16,7 @@ from veridical._core.errors import InputError
 from veridical.datasets import make_linear
 from veridical.evaluation import Bootstrap632, corrected_t, estimate, wilson
 from veridical.evaluation.bootstrap import no_information_rate, plus_error
+from veridical.evaluation.intervals import paired_shares
 from veridical.kernels.statistics import wilson_bounds
 
 
@@ -192,3 +193,20 @@ def test_given_samples_are_those_that_are_learned_from(plus):
 def test_bad_samples_are_named(samples, word):
     with pytest.raises(InputError, match=word):
         Bootstrap632(samples=samples).split([0, 1, 0, 1])
+
+
+def test_interval_of_paired_shares_covers():
+    """Bonett and Price's interval by hand, and on drawn pairs of runs."""
+    low, high = paired_shares(3, 1, 20)
+    first, second = 4 / 22, 2 / 22
+    half = 1.959964 * ((first + second - (first - second) ** 2) / 22) ** 0.5
+    assert (low, high) == pytest.approx((2 / 22 - half, 2 / 22 + half), abs=1e-6)
+    assert paired_shares(0, 0, 30)[0] < 0 < paired_shares(0, 0, 30)[1]
+    assert paired_shares(1, 0, 1, 0.99999)[1] == 1.0
+    rng = np.random.default_rng(0)
+    for shares in ([0.1, 0.02, 0.88], [0.01, 0.0, 0.99], [0.3, 0.2, 0.5]):
+        drawn = rng.multinomial(80, shares, size=2000)
+        bounds = np.array([paired_shares(a, b, 80) for a, b, _ in drawn.tolist()])
+        truth = shares[0] - shares[1]
+        covered = np.mean((bounds[:, 0] <= truth) & (truth <= bounds[:, 1]))
+        assert covered > 0.935

@@ -284,8 +284,9 @@ def _are_blocks(splits: Any, units: Sequence[IntArray]) -> bool:
 
 # -- VD023 ---------------------------------------------------------------------------
 
-#: p-value up to which a batch is associated with the class.
-BATCH_LEVEL = 0.01
+#: p-value up to which a batch is associated with the class. Where three quarters of 55
+#: samples are in the batch of their class, it finds 90 % (with 0.01: 84 %).
+BATCH_LEVEL = 0.02
 #: Number of permutations of the labels within batches.
 WITHIN = 40
 # Standard errors by which labels permuted within batches must be predicted better than

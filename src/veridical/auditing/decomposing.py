@@ -65,10 +65,11 @@ from veridical.auditing.checks_samples import (
 from veridical.auditing.class_traces import impute_together, normalise_together
 from veridical.auditing.evidence import AuditEvidence
 from veridical.auditing.kinship import units_in_order
-from veridical.auditing.procedures import Audited, make_audited
+from veridical.auditing.procedures import Audited, Run, make_audited
 from veridical.auditing.records import Decomposition, Finding, Part
 from veridical.evaluation import CrossValidation
 from veridical.evaluation.engine import replace_source
+from veridical.evaluation.intervals import paired_shares
 
 #: Number of runs with other folds and seeds, and with whole groups.
 RUNS = 5
@@ -186,9 +187,33 @@ def _overlap(e: AuditEvidence) -> Part:
         return nothing
     run = p.inside(p.unpermuted, apart)
     value = e.score["in"].value - run.score
+    if e.scoring.is_accuracy and p.table.weights is None:
+        low, high = _bounds_of_gain(e, run)
+        return Part("overlap", value, min(low, value), max(high, value))
     by_split = e.inside.scores - run.scores
     half = _half_width(by_split[~np.isnan(by_split)], e.alpha)
     return Part("overlap", value, value - half, value + half)
+
+
+def _bounds_of_gain(e: AuditEvidence, other: Run) -> tuple[float, float]:
+    """Return the interval of what samples gain in accuracy against another run.
+
+    It counts the samples that are right in one of the two runs only. The scores of few
+    splits may all be equal, and their spread then says nothing.
+    """
+    tested = np.concatenate([split.test for split in e.splits])
+    gain = np.concatenate(
+        [
+            (one == e.codes[split.test]).astype(float) - (two == e.codes[split.test])
+            for one, two, split in zip(
+                e.inside.predicted, other.predicted, e.splits, strict=True
+            )
+        ]
+    )
+    times = np.bincount(tested, minlength=e.n_samples)
+    mean = np.bincount(tested, gain, e.n_samples)[times > 0] / times[times > 0]
+    won, lost = np.maximum(mean, 0).sum(), np.maximum(-mean, 0).sum()
+    return paired_shares(float(won), float(lost), mean.size, 1 - e.alpha)
 
 
 def _can_learn(split: Split, codes: IntArray) -> bool:

@@ -128,6 +128,44 @@ def clopper_pearson(share: float, n: int, confidence: float = 0.95) -> Bounds:
     return clopper_pearson_bounds(hits, n - hits, tail)
 
 
+def paired_shares(won: float, lost: float, n: int, confidence: float = 0.95) -> Bounds:
+    """Compute Bonett and Price's interval of a difference of paired shares.
+
+    Parameters
+    ----------
+    won, lost : float
+        Number of samples that are right in the first of two runs only, and in the
+        second only.
+    n : int
+        Number of samples.
+    confidence : float, default=0.95
+        Nominal coverage.
+
+    Returns
+    -------
+    low, high : float
+        Of the share of the first run minus that of the second, in [-1, 1], and never
+        equal.
+
+    References
+    ----------
+    .. [1] D. G. Bonett and R. M. Price, "Adjusted Wald confidence interval for a
+       difference of binomial proportions based on paired data", Journal of Educational
+       and Behavioral Statistics 37, 2012.
+
+    Examples
+    --------
+    >>> from veridical.evaluation.intervals import paired_shares
+    >>> [round(bound, 3) for bound in paired_shares(9, 1, 60)]
+    [0.024, 0.234]
+    """
+    first, second = (won + 1) / (n + 2), (lost + 1) / (n + 2)
+    mean = first - second
+    spread = first + second - mean**2
+    half = normal_quantile(confidence) * float(np.sqrt(spread / (n + 2)))
+    return max(-1.0, mean - half), min(1.0, mean + half)
+
+
 def corrected_t(
     scores: NDArray[Any], test_share: float, confidence: float = 0.95
 ) -> Bounds:
