@@ -241,21 +241,30 @@ class SVMRFE(ReportsProgress):
                 orders[wanted.place] = known[wanted.C]
                 continue
             weights = start.at_cost(wanted.C)
-            orders[wanted.place] = known[wanted.C] = backward(
-                data.n_features,
-                weights.scores,
-                wanted.n_drop,
-                rtol=TIED_WITHIN,
-                atol=lambda weights=weights: weights.noise,
-                by_index=True,
-                tick=self._tick,
-                groups=groups,
-                ahead=partial(weights.drop_ahead, rtol=TIED_WITHIN)
-                if groups is None
-                else None,
-            )
+            order = self._order_alone(data.n_features, weights, wanted.n_drop, groups)
+            orders[wanted.place] = known[wanted.C] = order
             start.gap = max(start.gap, weights.gap)
         return orders
+
+    def _order_alone(
+        self,
+        n_features: int,
+        weights: SVMWeights,
+        n_drop: Callable[[int], int],
+        groups: FeatureGroups | None,
+    ) -> IntArray:
+        one_by_one = groups is None and self.step == 1
+        return backward(
+            n_features,
+            weights.scores,
+            n_drop,
+            rtol=TIED_WITHIN,
+            atol=lambda: weights.noise,
+            by_index=True,
+            tick=self._tick,
+            groups=groups,
+            ahead=partial(weights.drop_ahead, rtol=TIED_WITHIN) if one_by_one else None,
+        )
 
     def _weights(self, data: Table, counts: FloatArray) -> SVMWeights:
         """Start an elimination; `at_cost` gives its C."""
@@ -345,12 +354,14 @@ def _order_together(
             for wanted in together:
                 by_number.setdefault(wanted.n_drop(one.kept.size), []).append(wanted)
             (n_dropped, together), *others = by_number.items()
-            tolerance = {"rtol": TIED_WITHIN, "atol": weights.noise, "by_index": True}
+            drop = partial(
+                Elimination.drop, rtol=TIED_WITHIN, atol=weights.noise, by_index=True
+            )
             for number, some in others:
                 other = one.copy()
-                other.drop(scores, number, **tolerance)
+                drop(other, scores, number)
                 branches.append((other, weights.at_cost(some[0].C), some))
-            one.drop(scores, n_dropped, **tolerance)
+            drop(one, scores, n_dropped)
             tick()
         orders |= {wanted.place: one.order for wanted in together}
     return orders

@@ -522,8 +522,8 @@ class TrainTestFold:
                 [self.inner[f] for f in folds],
                 apply=_measure_fit,
             )
-            for f, (accuracy, bounded) in zip(folds, found.applied, strict=True):
-                scores[i, f], todo[f] = accuracy, bounded
+            scores[i, folds] = [accuracy for accuracy, _ in found.applied]
+            todo[folds] = [bounded for _, bounded in found.applied]
         return scores
 
     def _measure_svm(self, columns: IntArray, C: float | None = None) -> Values:
