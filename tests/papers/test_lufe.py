@@ -13,6 +13,7 @@ from veridical.learning import SVMPlus
 from veridical.papers import available, find_study
 from veridical.papers.lufe.figures import PUBLISHED
 from veridical.papers.lufe.study import (
+    GRID,
     STUDY,
     LUFeSpec,
     TrainTestFold,
@@ -109,6 +110,21 @@ def test_methods_are_the_estimators_they_name(tasks):
     mine = plus.score(trial.X_test[:, selected], trial.sign_test)
     assert found["accuracy"] == mine
     assert found["gap"] < 1e-7
+
+
+@pytest.mark.parametrize("k", [0, 20])
+def test_costs_that_are_not_fitted_again_have_the_scores_of_a_fit(tasks, k):
+    trial = TrainTestFold.draw(settings())
+    orders = trial._rank_inside(k) if k else None
+    found = trial._score_costs(trial.X, "linear", orders, k)
+    fits = []
+    for i, C in enumerate(GRID):
+        for f, (train, test) in enumerate(trial.inner):
+            X = trial.X[:, orders[i][f][:k]] if k else trial.X
+            model = SVC(kernel="linear", C=C, tol=1e-9).fit(X[train], trial.sign[train])
+            assert found[i, f] == model.score(X[test], trial.sign[test])
+            fits.append(np.abs(model.dual_coef_).max() < C)
+    assert 0 < sum(fits) < len(fits)
 
 
 def test_shares_are_the_best_of_the_unselected(tasks):

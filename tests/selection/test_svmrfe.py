@@ -242,3 +242,75 @@ def test_most_rounds_are_clear():
         ahead=lambda kept: weights.drop_ahead(kept, 1e-9),
     )
     assert len(rounds) < 60
+
+
+GRID = (1e-3, 1e-1, 1.0, 1e3)
+
+
+def grid_problem(kind):
+    """A table that C = 0.001 does not separate and C = 1000 does, and training sets."""
+    rng = np.random.default_rng(31)
+    X = rng.normal(size=(40, 90))
+    drawn = X[:, :3].sum(axis=1) + rng.normal(size=40)
+    y = drawn if kind == "numbers" else np.digitize(drawn, [-1.0, 1.0])
+    y = np.minimum(y, 1) if kind == "two classes" else y
+    sets = [np.arange(40), np.arange(0, 40, 2), rng.integers(0, 40, 40)]
+    return X, y, sets
+
+
+@pytest.mark.parametrize("kind", ["two classes", "three classes", "numbers"])
+@pytest.mark.parametrize("step", [0.1, 7, 1])
+def test_a_grid_has_the_orders_of_each_pair(kind, step):
+    X, y, sets = grid_problem(kind)
+    weight = np.linspace(0.5, 2.0, 40)
+    sizes = (30, 5, 11, None)
+    found = SVMRFE(step=step).rank_grid(
+        X, y, sets, Cs=GRID, sizes=sizes, sample_weight=weight
+    )
+    for i, j in np.ndindex(len(GRID), len(sizes)):
+        alone = SVMRFE(sizes[j], step=step, C=GRID[i])
+        expected = alone.rank_many(X, y, sets, sample_weight=weight)
+        for order, theirs in zip(found[i][j], expected, strict=True):
+            np.testing.assert_array_equal(order, theirs)
+
+
+def test_a_grid_of_groups_and_features_to_keep():
+    X, y, sets = grid_problem("two classes")
+    groups = np.arange(90) // 2
+    selector = SVMRFE(step=4, keep=[7], feature_groups=groups)
+    found = selector.rank_grid(X, y, sets, Cs=(0.01, 10.0), sizes=(3, 6))
+    for i, C in enumerate((0.01, 10.0)):
+        for j, k in enumerate((3, 6)):
+            alone = selector.__class__(k, step=4, C=C, keep=[7], feature_groups=groups)
+            np.testing.assert_array_equal(found[i][j], alone.rank_many(X, y, sets))
+
+
+def test_a_grid_shares_rounds(monkeypatch):
+    """One problem for all C from which no multiplier is bounded, and for both sizes."""
+    X, y, _ = grid_problem("two classes")
+    X = np.random.default_rng(1).normal(size=(40, 900))
+    solved = []
+    scores = svm.SVMWeights.scores
+
+    def count(self, kept):
+        solved.append(kept.size)
+        return scores(self, kept)
+
+    monkeypatch.setattr(svm.SVMWeights, "scores", count)
+    SVMRFE(300, step=100).rank_grid(X, y, [np.arange(40)], Cs=GRID, sizes=(300, 350))
+    shared = len(solved)
+    solved.clear()
+    for C in GRID:
+        for k in (300, 350):
+            SVMRFE(k, step=100, C=C).fit(X, y)
+    assert shared < 0.4 * len(solved)
+
+
+def test_an_empty_grid_and_bad_values():
+    X, y, sets = grid_problem("two classes")
+    assert SVMRFE().rank_grid(X, y, sets, Cs=(), sizes=(3,)) == []
+    assert SVMRFE().rank_grid(X, y, [], Cs=(1.0,), sizes=(3,)) == [[[]]]
+    with pytest.raises(InputError, match=r"C=-1\.0"):
+        SVMRFE().rank_grid(X, y, sets, Cs=(1.0, -1.0), sizes=(3,))
+    with pytest.raises(InputError, match="n_features_to_select=0"):
+        SVMRFE().rank_grid(X, y, sets, Cs=(1.0,), sizes=(3, 0))

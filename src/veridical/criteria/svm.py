@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
@@ -100,11 +101,39 @@ class SVMWeights:
             )
         positive = self._norms[self._norms > 0]
         self.spread = float(positive.max() / positive.min()) if positive.size else 1.0
-        self._problems = self._state_problems(data, rows, C * counts[rows])
+        self._unit_problems = self._state_problems(data, rows, counts[rows])
+        self._problems = self._bound_by(C)
         self.noise, self.gap = np.zeros(0), -1.0
         self._multipliers = [np.zeros(one.sign.size) for one in self._problems]
         self._weights = [np.zeros(self._features.size) for _ in self._problems]
         self._wait = self._waited = 0
+
+    def at_cost(self, C: float) -> Self:
+        """Return a copy with another C, which drops features of its own from here."""
+        other = copy.copy(self)
+        other._problems = other._bound_by(C)
+        # What the next rounds change in place.
+        other._G, other._present = copy.copy(self._G), self._present.copy()
+        other._weights = [weight.copy() for weight in self._weights]
+        other._multipliers = list(self._multipliers)
+        if self._exact_gram is not None:
+            other._exact_gram = self._exact_gram.copy()
+        return other
+
+    def _bound_by(self, C: float) -> list[_Problem]:
+        return [one._replace(bound=C * one.bound) for one in self._unit_problems]
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether a sample's multiplier is at its bound.
+
+        While none is, the support vector machines, and so the scores, are the same for
+        every larger C.
+        """
+        return any(
+            bool(np.any(a >= one.bound))
+            for one, a in zip(self._problems, self._multipliers, strict=True)
+        )
 
     def _read(self, data: Table, rows: IntArray, counts: FloatArray) -> Any:
         """Return the features of the training set, one row for each multiplier."""
@@ -113,7 +142,7 @@ class SVMWeights:
     def _state_problems(
         self, data: Table, rows: IntArray, bound: FloatArray
     ) -> list[_Problem]:
-        """Return the problem of each pair of classes."""
+        """Return the problem of each pair of classes, with bounds for C = 1."""
         y, problems = data.y[rows], []
         for first, second in combinations(np.unique(y), 2):
             members = np.flatnonzero((y == first) | (y == second))

@@ -308,19 +308,22 @@ def solve_hinge(
     c: FloatArray,
     gamma: float,
     start: States | None = None,
+    *,
+    good: float = FINE_GAP,
 ) -> Solution:
     """Solve SVM+ with the hinge loss, exactly.
 
     The states of a start, or else of the ordinary support vector machine (the limit
     γ → 0), start the active-set method. Where that fails, or the privileged Gram
-    matrix is singular, interior points find the states.
+    matrix is singular, interior points find the states. Where the matrix is singular
+    they are the result, and tried again where their gap is larger than `good`.
 
     Raises
     ------
     InfeasibleError
         If no weights meet the constraints.
     """
-    solver = HingeSolver(problem, privileged, c, gamma)
+    solver = HingeSolver(problem, privileged, c, gamma, good)
     if start is not None:
         found = solver.pivot(start.copy(), _FEW_ROUNDS)
         if found is not None:
@@ -344,6 +347,7 @@ class HingeSolver:
     privileged: PrivilegedGram
     c: FloatArray
     gamma: float
+    good: float = FINE_GAP
     n_rounds: int = 0
     best: Solution | None = None
 
@@ -415,7 +419,7 @@ class HingeSolver:
             c,
             self.gamma,
             bias=privileged.bias,
-            good=ROUGH_GAP if privileged.regular else FINE_GAP,
+            good=ROUGH_GAP if privileged.regular else self.good,
         )
         if inner.infeasible:
             raise InfeasibleError
@@ -623,7 +627,8 @@ def solve_grid(
 ) -> list[list[Solution | None]]:
     """Solve for every γ (outer list) and every C (inner lists), in the orders given.
 
-    None stands for a problem that no weights solve.
+    None stands for a problem that no weights solve. A grid is there to choose from, so
+    interior points are not tried again for the last digit of a gap.
     """
     found: list[list[Solution | None]] = [[None] * len(Cs) for _ in gammas]
     settled: Solution | None = None
@@ -633,7 +638,14 @@ def solve_grid(
             if settled is None:
                 c = float(Cs[column]) * weights
                 try:
-                    one = solve_hinge(problem, privileged, c, float(gammas[row]), start)
+                    one = solve_hinge(
+                        problem,
+                        privileged,
+                        c,
+                        float(gammas[row]),
+                        start,
+                        good=GOOD_GAP,
+                    )
                 except InfeasibleError:
                     return found  # C and γ do not decide what is feasible
                 start = one.states

@@ -3,12 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical.kernels.ordering import Tolerance, last_by_score
 from veridical.search.feature_groups import FeatureGroups
+
+
+@dataclass(eq=False)
+class Elimination:
+    """Features that are left, and the rounds in which the others were dropped.
+
+    Parameters
+    ----------
+    kept : int array
+        Indices of the features left, ascending.
+    rounds : list of int arrays
+        Indices of those that each round dropped, the best of a round first.
+    """
+
+    kept: IntArray
+    rounds: list[IntArray] = field(default_factory=list)
+
+    def copy(self) -> Elimination:
+        """Return another elimination with the same rounds so far."""
+        return Elimination(self.kept, list(self.rounds))
+
+    def drop(
+        self,
+        scores: FloatArray,
+        n_dropped: int,
+        *,
+        rtol: float,
+        atol: Tolerance,
+        by_index: bool,
+    ) -> None:
+        """Drop the features with the lowest scores; at least one, and never all."""
+        n_dropped = min(max(1, n_dropped), self.kept.size - 1)
+        dropped = last_by_score(scores, n_dropped, rtol=rtol, atol=atol)
+        self.rounds.append(self.kept[np.sort(dropped) if by_index else dropped])
+        self.kept = np.delete(self.kept, dropped)
+
+    @property
+    def order(self) -> IntArray:
+        """All features, those that stayed longest first."""
+        return np.concatenate([self.kept, *reversed(self.rounds)])
 
 
 def backward(
@@ -58,23 +99,20 @@ def backward(
     """
     if groups is not None:
         return _drop_groups(score, n_drop, rtol, atol, by_index, tick, groups)
-    kept = np.arange(n_features)
-    rounds: list[IntArray] = []
-    while kept.size > 1:
-        known = () if ahead is None else ahead(kept)
+    one = Elimination(np.arange(n_features))
+    while one.kept.size > 1:
+        known = () if ahead is None else ahead(one.kept)
         if len(known):
-            rounds += [kept[place : place + 1] for place in known]
-            kept = np.delete(kept, known)
+            one.rounds += [one.kept[place : place + 1] for place in known]
+            one.kept = np.delete(one.kept, known)
             for _ in known:
                 tick()
             continue
-        scores = score(kept)
-        n_dropped = min(max(1, n_drop(kept.size)), kept.size - 1)
-        dropped = last_by_score(scores, n_dropped, rtol=rtol, atol=atol())
-        rounds.append(kept[np.sort(dropped) if by_index else dropped])
-        kept = np.delete(kept, dropped)
+        scores = score(one.kept)
+        n_dropped = n_drop(one.kept.size)
+        one.drop(scores, n_dropped, rtol=rtol, atol=atol(), by_index=by_index)
         tick()
-    return np.concatenate([kept, *reversed(rounds)])
+    return one.order
 
 
 def _drop_groups(

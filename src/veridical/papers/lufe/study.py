@@ -205,6 +205,7 @@ class LUFeStudy(PaperStudy):
         refuse_other_data(settings["data"], digest, settings["digest"])
         with threadpool_limits(1, "blas"):
             trial = TrainTestFold.draw(settings)
+            trial.sizes = tuple({cell.coordinates["k"] for cell in unit.cells} - {0})
             for cell in unit.cells:
                 at = cell.coordinates
                 yield trial.measure(at["method"], at["k"], at["share"])
@@ -377,6 +378,9 @@ class TrainTestFold:
         The test samples.
     seed : int
         Seed of the inner folds and of the noise.
+    sizes : tuple of int
+        Numbers of selected features that are going to be asked for: their eliminations
+        share what they can. Results do not depend on it.
     """
 
     X: FloatArray
@@ -384,6 +388,7 @@ class TrainTestFold:
     X_test: FloatArray
     sign_test: FloatArray
     seed: int
+    sizes: tuple[int, ...] = ()
     _cache: dict[Any, Any] = field(default_factory=dict)
 
     @classmethod
@@ -450,23 +455,28 @@ class TrainTestFold:
         order = AnovaF(k, n_jobs=1).fit(self.X, self.sign).order_
         return order[:k], order[k:], 0.0
 
+    def _rank_inside(self, k: int) -> list[list[IntArray]]:
+        """Rank by RFE on the inner training sets, for every C; see `sizes`."""
+
+        def rank() -> dict[int, list[list[IntArray]]]:
+            sizes = sorted({k, *self.sizes})
+            by_C = SVMRFE(step=DROPPED_SHARE, n_jobs=1).rank_grid(
+                self.X,
+                self.sign,
+                [train for train, _ in self.inner],
+                Cs=GRID,
+                sizes=sizes,
+            )
+            return {one: [by[j] for by in by_C] for j, one in enumerate(sizes)}
+
+        if k in self.sizes:
+            return self._cached("ranks inside", rank)[k]
+        return rank()[k]
+
     def _rfe(self, k: int) -> tuple[IntArray, IntArray, float]:
         """Choose the same C for the elimination and the classifier after it."""
-        found = evaluate(
-            [
-                Procedure(
-                    SVC(kernel="linear", C=C, tol=SVC_TOLERANCE),
-                    SVMRFE(k, step=DROPPED_SHARE, C=C, n_jobs=1),
-                    (k,),
-                )
-                for C in GRID
-            ],
-            self.X,
-            self.sign,
-            self.inner,
-        )
-        means = [one.accuracies().mean() for one in found]
-        C = GRID[int(np.argmax(means))]
+        scores = self._score_costs(self.X, "linear", self._rank_inside(k), k)
+        C = GRID[int(np.argmax(scores.mean(axis=1)))]
         order = (
             SVMRFE(k, step=DROPPED_SHARE, C=C, n_jobs=1).fit(self.X, self.sign).order_
         )
@@ -477,14 +487,52 @@ class TrainTestFold:
     def _gram(self, columns: IntArray) -> FloatArray:
         return self.X[:, columns] @ self.X[:, columns].T
 
+    def _score_costs(
+        self,
+        X: FloatArray,
+        kernel: str,
+        orders: list[list[IntArray]] | None = None,
+        k: int = 0,
+    ) -> FloatArray:
+        """Measure the accuracy of an SVM for every C and on every inner fold.
+
+        A solution with all multipliers below their bound C is that of every larger C;
+        it is fitted again only if the first `k` features of the orders are others then.
+        """
+        scores = np.empty((len(GRID), len(self.inner)))
+        todo = np.ones(len(self.inner), dtype=bool)
+        features: list[Any] = [None] * todo.size
+        for i, C in enumerate(GRID):
+            scores[i] = scores[i - 1]
+            for f, before in enumerate(features):
+                features[f] = None if orders is None else np.sort(orders[i][f][:k])
+                todo[f] |= not np.array_equal(features[f], before)
+            if not todo.any():
+                continue
+            folds = np.flatnonzero(todo)
+            procedure = Procedure(
+                _make_svm(kernel, C),
+                sizes=() if orders is None else (k,),
+                orders=None if orders is None else [features[f] for f in folds],
+            )
+            (found,) = evaluate(
+                [procedure],
+                X,
+                self.sign,
+                [self.inner[f] for f in folds],
+                apply=_measure_fit,
+            )
+            scores[i, folds] = [accuracy for accuracy, _ in found.applied]
+            todo[folds] = [bounded for _, bounded in found.applied]
+        return scores
+
     def _measure_svm(self, columns: IntArray, C: float | None = None) -> Values:
         """Fit a linear support vector machine, C chosen on the inner folds."""
         gram = self._gram(columns)
         if C is None:
-            procedures = [Procedure(_make_svm(one)) for one in GRID]
-            found = evaluate(procedures, gram, self.sign, self.inner)
-            C = GRID[int(np.argmax([one.accuracies().sum() for one in found]))]
-        model = _make_svm(C).fit(gram, self.sign)
+            scores = self._score_costs(gram, "precomputed")
+            C = GRID[int(np.argmax(scores.sum(axis=1)))]
+        model = _make_svm("precomputed", C).fit(gram, self.sign)
         across = self.X_test[:, columns] @ self.X[:, columns].T
         accuracy = _accuracy(model.decision_function(across), self.sign_test)
         return {"accuracy": accuracy, "C": C}
@@ -508,9 +556,15 @@ class TrainTestFold:
         return (drawn - drawn.mean(axis=0)) / drawn.std(axis=0)
 
 
-def _make_svm(C: float) -> SVC:
-    """Make a support vector machine on the Gram matrix, computed once for all C."""
-    return SVC(kernel="precomputed", C=C, tol=SVC_TOLERANCE)
+def _make_svm(kernel: str, C: float) -> SVC:
+    """Make a support vector machine; Gram matrices are computed once for all C."""
+    return SVC(kernel=kernel, C=C, tol=SVC_TOLERANCE)
+
+
+def _measure_fit(model: SVC, X: FloatArray, sign: FloatArray) -> tuple[float, bool]:
+    """Return the accuracy, and whether a multiplier is at its bound."""
+    accuracy = float(np.mean(model.predict(X) == sign))
+    return accuracy, bool(np.abs(model.dual_coef_).max() >= model.C)
 
 
 STUDY = LUFeStudy()
