@@ -3,20 +3,21 @@
     python -m benchmarks.truth [--minutes 120]          what no table has yet
     python -m benchmarks.truth --again [--minutes 120]  everything anew
 
-The tables of the repository are complete, so that the first command finds nothing to
-measure in a fresh clone. The second removes them first, with the raw files of earlier
-calls; the scripts draw the same data sets again, and `git diff` shows what has changed.
-It refuses tables that are not committed, which would be lost.
+A clone has the tables of the repository, so that the first command measures hardly
+anything there: more data sets for `choices` and `discoveries`, of which every call adds
+some, and designs of `calibrated`. The second removes all tables first, with the raw
+files of earlier calls; the scripts draw the same data sets again, and `git diff` shows
+what has changed. It refuses tables that are not committed, which would be lost.
 
 After two hours, or the minutes that are asked for, the command ends; it names the
 scripts that have something left, and the first command goes on with these. It may also
 be stopped at any moment: what was measured stays, but for the designs that were begun.
 
 Scripts that measure everything at once come first. Each of the others has a share of
-the minutes, after which it begins no further design. What still runs at the end of the
-time is stopped. Data sets that are not simulated are read from the folder that
-VERIDICAL_DATA names; without it, `findings` and `real_data` are left out, and keep
-their tables.
+the minutes, after which it begins no further design; what the others did not need goes
+to those that have something left. What still runs at the end of the time is stopped.
+Data sets that are not simulated are read from the folder that VERIDICAL_DATA names;
+without it, `findings` and `real_data` are left out, and keep their tables.
 
 Three tables are apart, because they belong to decisions and not to numbers that are
 printed: `factors` (variances that were tried, and not taken), and the rates of
@@ -97,7 +98,7 @@ def main() -> None:
     for table, columns in SHIPPED.items():
         if not table.exists():
             write_rows(table, columns, [])
-    left = [*run(asked.minutes)]
+    left = run(asked.minutes)
     # The rows that ship are those of its table.
     export = [sys.executable, "-m", "benchmarks.truth.outcomes", "--export"]
     subprocess.run(export, check=True)
@@ -141,19 +142,18 @@ def remove(tables: list[str]) -> None:
             path.unlink(missing_ok=True)
 
 
-def run(minutes: float) -> Iterator[str]:
-    """Run the scripts for some minutes; yield those that have something left."""
+def run(minutes: float) -> list[str]:
+    """Run the scripts for some minutes; return those that have something left."""
     end = time.monotonic() + 60 * minutes
+    left = []
     for name in (*AT_ONCE, *LIMITS):
-        print(f"-- {name}", flush=True)
         if name not in can_run():
-            print("VERIDICAL_DATA names no folder", flush=True)
-            continue
-        if name in AT_ONCE and Path(__file__).with_name(f"{name}.csv").exists():
-            print("its table is there", flush=True)
-            continue
-        if not run_script(name, LIMITS.get(name, BUDGET) * minutes / BUDGET, end):
-            yield name
+            print(f"-- {name}: VERIDICAL_DATA names no folder", flush=True)
+        elif name in AT_ONCE and Path(__file__).with_name(f"{name}.csv").exists():
+            print(f"-- {name}: its table is there", flush=True)
+        elif not run_script(name, LIMITS.get(name, BUDGET) * minutes / BUDGET, end):
+            left.append(name)
+    return [name for name in left if not run_script(name, minutes, end)]
 
 
 def run_script(name: str, minutes: float, end: float) -> bool:
@@ -164,8 +164,9 @@ def run_script(name: str, minutes: float, end: float) -> bool:
     begin = time.monotonic()
     minutes = min(minutes, (end - begin) / 60)
     if minutes <= 0:
-        print("no time is left", flush=True)
+        print(f"-- {name}: no time is left", flush=True)
         return False
+    print(f"-- {name}", flush=True)
     command = [sys.executable, "-m", *f"benchmarks.truth.{name}".split()]
     if name in LIMITS:
         command += ["--minutes", f"{minutes:.3f}"]
