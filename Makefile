@@ -20,7 +20,8 @@ help:
 	@echo "make bench     measure against other libraries, write benchmarks/RESULTS.md, docs/costs.md"
 	@echo "make bench-scale   measure time, memory and growth on large tables, write benchmarks/SCALE.md"
 	@echo "make bench-gpu   measure selectors on a GPU, write benchmarks/GPU.md"
-	@echo "make truth     measure sizes, coverages and rates that pages show"
+	@echo "make truth     measure sizes, coverages and rates that pages show and no table"
+	@echo "               has yet; with AGAIN=1 everything anew (two hours)"
 	@echo "make docs      build the documentation, warnings are errors"
 
 $(BIN)/python:
@@ -101,7 +102,7 @@ bench-gpu: $(VENV)/.installed-cuda
 	$(BIN)/python -m benchmarks.gpu
 
 truth: $(VENV)/.installed-test
-	$(BIN)/python -m benchmarks.truth
+	$(BIN)/python -m benchmarks.truth $(if $(AGAIN),--again)
 	$(BIN)/python -m benchmarks.measured
 
 docs: $(VENV)/.installed-docs

@@ -147,7 +147,10 @@ Written by `python -m benchmarks.measured`; do not edit.
 Every measured figure in the README and on these pages comes from a file that a command
 of the repository writes. *Code* is the commit that was measured, or the one that
 brought the file. *Digest* are the first digits of the SHA-256 of its contents, by which
-a test finds a file that was changed and not noted here. What examples print is computed
+a test finds a file that was changed and not noted here. `make truth` runs all commands
+of `benchmarks.truth` that are not about other packages or other methods, and measures
+what the tables lack; `make truth AGAIN=1` removes them first, and measures everything
+anew in two hours or a few calls. What examples print is computed
 again by the tests, and the results of the five papers by `veridical study run`.
 
 | file | written by | shown on | date | code | digest |

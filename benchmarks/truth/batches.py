@@ -16,7 +16,6 @@ amounts.
 
 from __future__ import annotations
 
-import csv
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -25,6 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import store
+from benchmarks.truth.designs import write_rows
 from veridical import estimate
 from veridical._core.reading import read_table
 from veridical.auditing.batches import find_batch_trace
@@ -164,11 +165,8 @@ def main() -> None:
             for one in ANSWERS
         ]  # fmt: skip
         print(lines[-1], f"{time.process_time() - start:.0f} s", flush=True)
-    with (HERE / "batches.csv").open("w", encoding="utf-8", newline="") as stored:
-        writer = csv.DictWriter(stored, rows[0].keys(), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    (HERE / "batches.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    store.write(HERE / "batches.md", "\n".join(lines) + "\n")
+    write_rows(HERE / "batches.csv", list(rows[0]), rows)
 
 
 if __name__ == "__main__":

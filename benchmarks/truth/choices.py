@@ -224,7 +224,10 @@ def read_raw() -> dict[Design, dict[int, dict[str, Any]]]:
     found: dict[Design, dict[int, dict[str, Any]]] = defaultdict(dict)
     if RAW.exists():
         for line in RAW.read_text().splitlines():
-            one = json.loads(line)
+            try:
+                one = json.loads(line)
+            except json.JSONDecodeError:  # a process was killed while it wrote
+                continue
             design = Design(*(one[field.name] for field in fields(Design)))
             found[design][one["run"] - FIRST[design.target]] = one
     return found

@@ -80,7 +80,10 @@ METHODS = {
     "5x2": CrossValidation(2, n_repeats=5),
     "loo": LeaveOut(1),
     "subsampling": RandomSubsampling(20),
+    "2": CrossValidation(2),
 }
+#: Methods of new designs in turn.
+UNSEEN_METHODS = ("holdout", "5", "10", "10x10", "5x2", "loo", "subsampling")
 #: New designs, and the range that is printed beside the default interval in each.
 UNSEEN_TABLE = Path(__file__).with_name("unseen_coverages.csv")
 UNSEEN_COLUMNS = ("seed", "number", *COLUMNS, "tail_df", "low", "high", "held")
@@ -406,7 +409,7 @@ def list_unseen(number: int, seed: int) -> list[tuple[int, int]]:
 
 def measure_unseen(i: int, seed: int) -> list[Row]:
     """Measure the default interval of one new design, and look up its range."""
-    name = list(METHODS)[i % len(METHODS)]
+    name = UNSEEN_METHODS[i % len(UNSEEN_METHODS)]
     (design,) = draw_designs(
         f"unseen {seed} {i}",
         1,

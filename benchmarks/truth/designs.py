@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import threading
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,6 +22,7 @@ import numpy as np
 
 from benchmarks import store
 from veridical.comparison.null_designs import NullDesign
+from veridical.experiments.worker import end_with_parent
 
 SEED = 2007
 
@@ -95,7 +98,7 @@ def measure_all(
     """
     end = time.monotonic() + 60 * minutes
     waiting, running = iter(todo), {}
-    with ProcessPoolExecutor(jobs) as pool:
+    with ProcessPoolExecutor(jobs, initializer=_watch, initargs=(os.getpid(),)) as pool:
         for one in islice(waiting, jobs):
             running[pool.submit(measure, *one)] = one
         done = 0
@@ -110,13 +113,19 @@ def measure_all(
                     running[pool.submit(measure, *one)] = one
 
 
+def _watch(parent: int) -> None:
+    """Let a process of a pool end with the script, also where that is killed."""
+    threading.Thread(target=end_with_parent, args=(parent,), daemon=True).start()
+
+
 def add_rows(path: Path, columns: Sequence[str], rows: list[Row]) -> None:
-    """Add rows to a table, and keep it in order."""
-    every = list(rows)
+    """Add rows to a table, and keep it in order; what is measured twice is one row."""
+    new: list[Row] = [{k: str(v) for k, v in row.items()} for row in rows]
+    every = [*new]
     if path.exists():
         with path.open(newline="", encoding="utf-8") as file:
-            every += csv.DictReader(file)
-    every.sort(key=lambda row: [str(row[name]).rjust(12) for name in columns])
+            every += [row for row in csv.DictReader(file) if row not in new]
+    every.sort(key=lambda row: [row[name].rjust(12) for name in columns])
     write_rows(path, columns, every)
 
 

@@ -40,6 +40,7 @@ import numpy as np
 import pandas as pd
 
 import veridical.discovery
+from benchmarks.truth.designs import write_rows
 from veridical.discovery import discover
 from veridical.discovery.likeness import rate_table
 
@@ -321,14 +322,13 @@ def write_table(found: dict[tuple[Design, str], dict[str, float]]) -> None:
     """Write what was measured, in the order of the designs."""
     order = {design: i for i, design in enumerate(designs())}
     names = list(METHODS)
-    with TABLE.open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        for design, name in sorted(
-            found, key=lambda one: (order.get(one[0], 999), names.index(one[1]))
-        ):
-            values = {k: f"{v:.6g}" for k, v in found[design, name].items()}
-            writer.writerow({**asdict(design), "method": name, **values})
+    keys = sorted(found, key=lambda one: (order.get(one[0], 999), names.index(one[1])))
+    values = {key: {k: f"{v:.6g}" for k, v in found[key].items()} for key in keys}
+    write_rows(
+        TABLE,
+        COLUMNS,
+        ({**asdict(key[0]), "method": key[1], **values[key]} for key in keys),
+    )
 
 
 def is_above(name: str, own: dict[str, float]) -> bool:

@@ -327,16 +327,21 @@ def measure(key: tuple[str, ...], begin: int) -> list[Row]:
         "notes": found.count("note"),
         "nothing": found.count("nothing"),
         "first_seed": first,
+        "begin": begin,
     }
     return [dict(zip(KEY, key, strict=True)) | counts]
 
 
 def add_counts(rows: list[Row]) -> None:
-    """Add what was counted to the table; further repeats of a design to its row."""
+    """Add what was counted to the table; further repeats of a design to its row.
+
+    Repeats that the table has already, from another call, are not counted twice.
+    """
     every = {tuple(row[field] for field in KEY): row for row in read_rows()}
     for row in rows:
-        known = every.setdefault(tuple(row[field] for field in KEY), row)
-        if known is not row:
+        begin, key = row.pop("begin"), tuple(row[field] for field in KEY)
+        known = every.setdefault(key, row | dict.fromkeys(COUNTS, 0))
+        if int(known["n"]) == begin:
             known |= {name: int(known[name]) + row[name] for name in COUNTS}
     ordered = sorted(every, key=lambda key: [part.rjust(12) for part in key])
     write_rows(TABLE, FIELDS, [every[key] for key in ordered])

@@ -8,12 +8,13 @@ five folds. Writes ``real_data.csv``.
 
 from __future__ import annotations
 
-import csv
 import json
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+from benchmarks.truth.designs import write_rows
 
 FILE = Path(__file__).with_suffix(".csv")
 COLUMNS = ("data", "options", "score", "value", "low", "high")
@@ -66,10 +67,7 @@ def main() -> None:
     for data, options in RUNS:
         rows.append(measure(data, options))
         print(*rows[-1].values(), sep=", ", flush=True)
-    with FILE.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
+    write_rows(FILE, COLUMNS, rows)
 
 
 if __name__ == "__main__":

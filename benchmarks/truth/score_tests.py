@@ -9,7 +9,6 @@ takes about a minute.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from itertools import product
@@ -18,6 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import store
+from benchmarks.truth.designs import write_rows
 from veridical.selection import AnovaF, CoxScore
 
 HERE = Path(__file__).parent
@@ -96,14 +97,11 @@ def main() -> None:
     """Measure, and write the table and the page."""
     rows = list(measure())
     when = datetime.now(UTC).date().isoformat()
-    with (HERE / "score_tests.csv").open("w", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, list(rows[0]))
-        writer.writeheader()
-        writer.writerows(rows)
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
     after = rest.split(END)[1]
-    PAGE.write_text(f"{before}{BEGIN}\n{table(rows, when)}\n{END}{after}", "utf-8")
+    store.write(PAGE, f"{before}{BEGIN}\n{table(rows, when)}\n{END}{after}")
+    write_rows(HERE / "score_tests.csv", list(rows[0]), rows)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ from veridical.comparison.records import MeasuredSize
 from veridical.evaluation.situations import (
     HEAVY_TAILS,
     Situation,
+    bracketing,
     claim_level,
     describe_designs,
     find_near,
@@ -166,7 +167,7 @@ def measured_size(
     fewest = min(abs(row.n_selectors - n_selectors) for row in rows)
     rows = [row for row in rows if abs(row.n_selectors - n_selectors) == fewest]
     level = min(ALPHAS, key=lambda one: abs(math.log(one / alpha)))
-    shapes = _bracketing({_shape(row) for row in rows}, shape)
+    shapes = bracketing({_shape(row) for row in rows}, shape)
     near = []
     heavy = [row for row in rows if row.tails > HEAVY_TAILS]
     if tails > HEAVY_TAILS:
@@ -178,30 +179,6 @@ def measured_size(
     like = min({_shape(row) for row in rows}, key=lambda one: _distance(one, shape))
     rows = [row for row in rows if _shape(row) == like]
     return size_range(rows, level, alpha=alpha, near=False)
-
-
-def _bracketing(
-    measured: set[tuple[int, int]], shape: tuple[int, int]
-) -> list[tuple[int, int]]:
-    """Return the measured shape that is the user's, or the two on either side of it.
-
-    Shapes on either side have the same number of repeats, and fewer and more folds.
-
-    Examples
-    --------
-    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (1, 7))
-    [(1, 5), (1, 10)]
-    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (1, 10))
-    [(1, 10)]
-    >>> _bracketing({(1, 5), (1, 10), (10, 10)}, (10, 7))
-    []
-    """
-    if shape in measured:
-        return [shape]
-    alike = sorted(one for one in measured if one[0] == shape[0])
-    fewer = [one for one in alike if one[1] < shape[1]]
-    more = [one for one in alike if one[1] > shape[1]]
-    return [fewer[-1], more[0]] if fewer and more else []
 
 
 def _shape(row: SizeRow) -> tuple[int, int]:

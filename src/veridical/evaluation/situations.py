@@ -288,6 +288,31 @@ def find_near(
     return [] if outside.any() else near
 
 
+def bracketing(
+    measured: Iterable[tuple[int, int]], shape: tuple[int, int]
+) -> list[tuple[int, int]]:
+    """Return the measured shape that is the user's, or the two on either side of it.
+
+    A shape is a number of repeats and of folds. Shapes on either side have the same
+    number of repeats, and fewer and more folds.
+
+    Examples
+    --------
+    >>> bracketing({(1, 5), (1, 10), (10, 10)}, (1, 7))
+    [(1, 5), (1, 10)]
+    >>> bracketing({(1, 5), (1, 10), (10, 10)}, (1, 10))
+    [(1, 10)]
+    >>> bracketing({(1, 5), (1, 10), (10, 10)}, (10, 7))
+    []
+    """
+    alike = sorted(one for one in measured if one[0] == shape[0])
+    if shape in alike:
+        return [shape]
+    fewer = [one for one in alike if one[1] < shape[1]]
+    more = [one for one in alike if one[1] > shape[1]]
+    return [fewer[-1], more[0]] if fewer and more else []
+
+
 def claim_level(rates: Any, levels: Sequence[float], alpha: float) -> float:
     """Return the p-value up to which a significant difference may be claimed.
 

@@ -25,6 +25,7 @@ from veridical.evaluation.records import Coverage, Estimate
 from veridical.evaluation.situations import (
     MOST_DESIGNS,
     Situation,
+    bracketing,
     describe_designs,
     find_near,
 )
@@ -53,7 +54,13 @@ _ADEQUATE = 0.9
 _LIKE_FOLDS = 1.5
 
 #: Measured folds and repeats.
-_FOLDS = {"5": (5, 1), "10": (10, 1), "10x10": (10, 10), "5x2": (2, 5)}
+_FOLDS = {
+    "2": (2, 1),
+    "5": (5, 1),
+    "10": (10, 1),
+    "10x10": (10, 10),
+    "5x2": (2, 5),
+}
 
 #: Holdouts that are like the twenty that were measured, which test a third: their
 #: number, and the share of samples that each tests.
@@ -69,6 +76,7 @@ MEASURED = {
     "5x2": "5 x 2 folds",
     "loo": "leave-one-out",
     "subsampling": "20 random holdouts",
+    "2": "2 folds",
 }
 
 #: Data sets with an interval; with fewer, the coverage of a design is not shown.
@@ -220,7 +228,8 @@ def _measured_methods(splits: Sequence[Split]) -> tuple[str, ...]:
     Splits that test every sample equally often, and train on all others, are folds,
     whatever made them. Where samples between training and test set are left out, as in
     purged folds, the samples depend on each other; nothing was measured for these. Few
-    repeats of ten folds lie between one and ten repeats.
+    repeats of ten folds lie between one and ten repeats, and other numbers of folds
+    between two measured ones; leave-one-out has the most.
     """
     if not trains_on_the_rest(splits):
         return ()
@@ -242,7 +251,11 @@ def _measured_methods(splits: Sequence[Split]) -> tuple[str, ...]:
     }
     exact = tuple(n for n, repeats in like.items() if _is_like(n_repeats, repeats))
     between = min(like.values(), default=0) < n_repeats < max(like.values(), default=0)
-    return exact or (tuple(like) if between else ())
+    if exact or between:
+        return exact or tuple(like)
+    names = {(repeats, folds): name for name, (folds, repeats) in _FOLDS.items()}
+    names[1, n_samples] = "loo"
+    return tuple(names[one] for one in bracketing(names, (n_repeats, n_folds)))
 
 
 def _is_like(number: int, measured: int) -> bool:

@@ -70,7 +70,7 @@ def serve() -> None:
     # What a study prints goes to stderr: standard output carries the results.
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
-    threading.Thread(target=_end_with_parent, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=end_with_parent, args=(os.getppid(),), daemon=True).start()
     first = read_frame(tasks)
     if first is None:
         return
@@ -115,7 +115,8 @@ def _run_and_write(
         faulthandler.cancel_dump_traceback_later()
 
 
-def _end_with_parent(parent: int) -> None:
+def end_with_parent(parent: int) -> None:
+    """End this process as soon as its parent, of this id, has ended."""
     while os.getppid() == parent:
         time.sleep(_HEARTBEAT)
     os._exit(1)
