@@ -240,6 +240,7 @@ class _Discretizer:
         return stored_cuts(
             values,
             rows,
+            sort_stored(values, np.array([0, values.size])),
             self._y,
             totals.astype(np.int32)[None],
             self._counts[:, None],

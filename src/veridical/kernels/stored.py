@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
 from veridical.kernels.mdl import SavedBits, block_gains, cannot_be_cut, column_cuts
-from veridical.kernels.sorting import sort_stored
 
 
 @njit(cache=True, nogil=True)
@@ -132,6 +131,7 @@ def stored_gains(
 def stored_cuts(
     values: FloatArray,
     rows: IntArray,
+    order: IntArray,
     y: IntArray,
     class_totals: NDArray[np.int32],
     by_row: NDArray[np.int32],
@@ -139,7 +139,6 @@ def stored_cuts(
     count_cuts: bool,
 ) -> FloatArray:
     """Find the cut points of `column_cuts` for one sparse feature and training set."""
-    order = sort_stored(values, np.array([0, values.size]))
     x, label, counts, _ = _compress(values, rows, order, y, class_totals, by_row)
     return column_cuts(
         x,
