@@ -134,3 +134,28 @@ def test_every_layout_and_scale_gives_the_same_bits(layout):
         np.testing.assert_array_equal(got.within[:, j], alone.within[:, 0])
         np.testing.assert_array_equal(got.between[:, j], alone.between[:, 0])
         np.testing.assert_array_equal(got.against[..., j], alone.against[..., 0])
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_rows_that_are_stored_sum_as_columns_do(n_threads):
+    """One set of all rows is summed row by row, many sets feature by feature."""
+    rng = np.random.default_rng(9)
+    n, p = 200, 70
+    X = rng.normal(size=(n, p)) * (rng.random((n, p)) < 0.2)
+    X[:, 3] = 1e8 + rng.normal(size=n)  # all stored, far from zero
+    X[:, 5] *= 1e200
+    X[:, 6] *= 1e-200
+    X[:, 7] = 0.0
+    y = np.arange(n) % 3
+    nothing = np.zeros(p, dtype=bool)
+    by_row = Table.from_arrays(sparse.csr_array(X), nothing, y)
+    by_column = Table.from_arrays(sparse.csc_array(X), nothing, y)
+    sets = TrainSets.all_rows(n)
+    got = variances(by_row, sets, n_threads, against=True)
+    wanted = variances(by_column, sets, 1, against=True)
+    for name in ("within", "between", "against"):
+        np.testing.assert_array_equal(getattr(got, name), getattr(wanted, name))
+    half = TrainSets.from_indices([np.arange(0, n, 2)], n)
+    np.testing.assert_array_equal(
+        variances(by_row, half, n_threads).within, variances(by_column, half, 1).within
+    )

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from veridical.kernels.sorting import sort_rows
+from veridical.kernels.sorting import sort_and_count, sort_rows, sort_stored
 
 
 def check(columns):
@@ -49,3 +49,41 @@ def test_values_that_differ_only_in_the_bits_that_were_cut_off(step):
 def test_nothing_to_sort():
     assert sort_rows(np.empty((3, 0))).shape == (3, 0)
     assert sort_rows(np.empty((0, 3))).shape == (0, 3)
+
+
+def test_different_values_are_counted():
+    columns = np.array([[0.0, -0.0, 1.0, np.nan], [2.0, 3.0, 1.0, 3.0]])
+    rng = np.random.default_rng(0)
+    ulps = rng.integers(0, 300, (4, 2000))
+    near = (np.float64(1.0).view(np.int64) + ulps).view(np.float64)
+    for block in (columns, near, np.full((1, 3), np.nan), np.round(near, 1)):
+        _, n_values = sort_and_count(block)
+        expected = [np.unique(x[~np.isnan(x)]).size for x in block]
+        assert n_values.tolist() == expected
+
+
+@settings(deadline=None)
+@given(
+    st.lists(
+        st.lists(
+            st.floats(allow_nan=True, allow_infinity=False)
+            | st.sampled_from([0.0, -0.0, 1.0, np.nextafter(1.0, 2.0)]),
+            max_size=20,
+        ),
+        max_size=8,
+    )
+)
+def test_stored_values_are_sorted_within_their_features(features):
+    values = np.array([v for x in features for v in x])
+    end = np.cumsum([0, *map(len, features)])
+    order = sort_stored(values, end)
+    for x, lo, hi in zip(features, end[:-1], end[1:], strict=True):
+        np.testing.assert_array_equal(np.sort(order[lo:hi]), np.arange(lo, hi))
+        np.testing.assert_array_equal(values[order[lo:hi]], np.sort(x))
+
+
+def test_stored_values_that_differ_in_the_last_bits_only():
+    ulps = np.random.default_rng(0).permuted(np.tile(np.arange(2000), (4, 1)), axis=1)
+    values = (np.float64(1.0).view(np.int64) + ulps).view(np.float64)
+    order = sort_stored(values.ravel(), np.arange(0, 8001, 2000))
+    np.testing.assert_array_equal(values.ravel()[order], np.sort(values).ravel())

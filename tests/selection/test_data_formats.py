@@ -298,6 +298,28 @@ def test_sparse_whole_numbers_and_repeated_entries(row):
     assert_same(fitted, make(row).fit(counts.toarray(), Y))
 
 
+@pytest.mark.parametrize("name", ["AnovaF", "Correlation", "InformationGain", "MRMR"])
+@pytest.mark.parametrize("container", [sparse.csr_array, sparse.csc_array])
+def test_repeated_entries_are_added_up(name, container):
+    """SciPy lets an entry stand more than once, in any order."""
+    row = next(row for row in ROWS if row.name == name)
+    rng = np.random.default_rng(3)
+    n, p, m = 60, 8, 400
+    places = rng.integers(0, n, m), rng.integers(0, p, m)
+    entries = sparse.coo_array((rng.normal(size=m), places), shape=(n, p))
+    once = container(entries)
+    major, minor = places if container is sparse.csr_array else places[::-1]
+    order = np.argsort(major, kind="stable")
+    ends = np.searchsorted(major[order], np.arange(len(once.indptr)))
+    twice = container((entries.data[order], minor[order], ends), shape=(n, p))
+    assert not twice.has_canonical_format
+    y = np.arange(n) % 3
+    fitted = make(row).fit(twice, y)
+    np.testing.assert_allclose(
+        fitted.scores_, make(row).fit(twice.toarray(), y).scores_, rtol=1e-12
+    )
+
+
 @each_selector("sparse")
 def test_a_sparse_matrix_of_the_user_stays_as_it_is(row):
     entries = sparse.coo_array(

@@ -37,7 +37,7 @@ class Features:
 
     Parameters
     ----------
-    values : array, CSC matrix or LazyMatrix of shape (n_samples, n_features)
+    stored : array, CSC or CSR matrix or LazyMatrix of shape (n_samples, n_features)
         float32 if every feature was, else float64; categorical features hold codes
         ``0, 1, ...`` into their categories, NaN marks a missing value. It may share
         memory with the input, or be read by blocks.
@@ -49,35 +49,52 @@ class Features:
         Names of the features, where the input has any.
     """
 
-    values: Any
+    stored: Any
     categorical: BoolArray
     categories: Categories
     names: tuple[str, ...] | None = None
 
+    @cached_property
+    def values(self) -> Any:
+        """The values, where they are sparse as CSC matrix without repeated entries."""
+        if not self.is_sparse:
+            return self.stored
+        values = self.stored.tocsc()
+        if not values.has_canonical_format:
+            values = values.copy() if values is self.stored else values
+            values.sum_duplicates()
+        return values
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of samples and of features."""
+        n_samples, n_features = self.stored.shape
+        return int(n_samples), int(n_features)
+
     @property
     def is_sparse(self) -> bool:
         """Whether the values are a sparse matrix."""
-        return bool(issparse(self.values))
+        return bool(issparse(self.stored))
 
     @property
     def is_lazy(self) -> bool:
         """Whether the values are read by blocks."""
-        return is_lazy(self.values)
+        return is_lazy(self.stored)
 
     def load(self) -> Features:
         """Read the values into memory, where they are not; raise if they are too many.
 
         A matrix that is read by blocks and fits into its limit is read once.
         """
-        return replace(self, values=self.values.load()) if self.is_lazy else self
+        return replace(self, stored=self.stored.load()) if self.is_lazy else self
 
     @cached_property
     def has_missing(self) -> bool:
         """Whether any value is missing."""
         if self.is_lazy:
             parts = (part for _, part in self.values.parts())
-            return any(replace(self, values=part).has_missing for part in parts)
-        values = self.values.data if self.is_sparse else self.values
+            return any(replace(self, stored=part).has_missing for part in parts)
+        values = self.stored.data if self.is_sparse else self.values
         # The sum is NaN if any value is; so usually no mask of the size of X is made.
         with np.errstate(over="ignore", invalid="ignore"):
             total = np.sum(values)
@@ -88,7 +105,7 @@ class Features:
         """Names of the features, made up as x0, x1, ... where there are none."""
         if self.names is not None:
             return self.names
-        return tuple(f"x{j}" for j in range(self.values.shape[1]))
+        return tuple(f"x{j}" for j in range(self.shape[1]))
 
     def take(self, rows: Any, columns: Any) -> NDArray[np.float64]:
         """Take some samples of some features as a dense array of numbers and codes."""
@@ -103,9 +120,9 @@ class Features:
         """Take some samples; a slice does not copy the values."""
         values = self.values
         if self.is_lazy:
-            return replace(self, values=values.take_rows(rows))
+            return replace(self, stored=values.take_rows(rows))
         values = values.tocsr()[rows].tocsc() if self.is_sparse else values[rows]
-        return replace(self, values=values)
+        return replace(self, stored=values)
 
     def permute(self, columns: Any) -> Features:
         """Put the features in another order, or take some of them."""
@@ -123,7 +140,7 @@ class Features:
         An array where all features are numeric, else a data frame in which categorical
         features have a category dtype; a sparse matrix stays sparse.
         """
-        n_samples, n_features = self.values.shape
+        n_samples, n_features = self.shape
         rows = np.arange(n_samples) if rows is None else rows
         columns = np.arange(n_features) if columns is None else columns
         if self.is_lazy:
@@ -229,9 +246,10 @@ def _refuse_categories_of_sparse(chosen: Any) -> None:
 def _encode_sparse(X: Any) -> Features:
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    values = X.tocsc()
-    infinite = np.flatnonzero(np.isinf(values.data))
-    if infinite.size:
+    values = X if X.format == "csr" else X.tocsc()
+    if np.isinf(values.data).any():
+        values = X.tocsc()
+        infinite = np.flatnonzero(np.isinf(values.data))
         column = int(np.searchsorted(values.indptr, infinite[0], side="right")) - 1
         raise InputError(
             f"Column {column} of X holds an infinite value (row "

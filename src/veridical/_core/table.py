@@ -200,7 +200,7 @@ class Table:
     @property
     def n_features(self) -> int:
         """Number of features."""
-        return int(self.values.shape[1])
+        return self.features.shape[1]
 
     @property
     def is_sparse(self) -> bool:

@@ -198,7 +198,7 @@ class SimulatedSource:
             more = rng.permutation(self.copies)[:n_more]
             rows = rng.permutation(np.append(np.tile(self.copies, n_whole), more))
         drawn = self.draw(rows, rng, groups)
-        like = replace(self.data.features, values=drawn)
+        like = replace(self.data.features, stored=drawn)
         return like.frame(), self.data.labels[rows]
 
     def draw(

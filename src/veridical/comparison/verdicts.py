@@ -200,7 +200,7 @@ def null_pair(
     outcomes = []
     for _ in range(2):
         drawn = source.draw(rows, rng, data.groups)
-        features = replace(data.features, values=drawn)
+        features = replace(data.features, stored=drawn)
         block = data.replace(features=features, source=None)
         columns: IntArray = rng.permutation(data.n_features)
         outcomes.append(run_data_set(design, block, splits, columns, serial).leading)

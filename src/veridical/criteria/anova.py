@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
@@ -114,7 +115,7 @@ def variances(
         )
 
         return DeviceColumns(data, sets).variances(against)
-    n_features, n_sets = data.values.shape[1], len(sets)
+    n_features, n_sets = data.n_features, len(sets)
     n_classes = max(data.n_classes, 1)
     y = data.y if data.kind == "classes" else np.zeros(len(data), dtype=np.intp)
     weight = sets.class_counts(y, n_classes)
@@ -129,12 +130,25 @@ def variances(
         sums = within[own], between[own], each[own]
         tile_variances(X, lo, hi, y, weight, sets, *sums)
 
-    # Sums do not depend on the tile of a feature, so that blocks may begin anywhere: in
-    # tall tables a tile would take more memory than a block.
-    for first, X in memory_blocks(data.values):
+    stored = data.features.stored
+    if _reads_rows(stored, sets):
+        step = -(-n_features // n_threads)
+        blocks = iter([(0, stored)])
+    else:
+        # Sums do not depend on the tile of a feature, so that blocks may begin
+        # anywhere: in tall tables a tile would take more memory than a block.
+        blocks = memory_blocks(data.values)
+    for first, X in blocks:
         run_jobs(work, [(first, X, lo) for lo in range(0, X.shape[1], step)], n_threads)
         del X
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
+
+
+def _reads_rows(stored: Any, sets: TrainSets) -> bool:
+    """Return whether a matrix is summed as its rows are stored: all, for one set."""
+    is_csr = sparse.issparse(stored) and stored.format == "csr"
+    all_rows = len(sets) == 1 and bool(sets.whole.all()) and not sets.change.size
+    return is_csr and all_rows and bool(stored.has_canonical_format)
 
 
 def _regressions(data: Table, sets: TrainSets, n_threads: int) -> Variances:

@@ -38,8 +38,8 @@ from veridical.kernels.mutual_information import (
     information_of_classes,
     information_of_numbers,
 )
-from veridical.kernels.sorting import sort_rows
-from veridical.kernels.stored import sort_stored, stored_cuts, stored_gains
+from veridical.kernels.sorting import sort_and_count, sort_rows, sort_stored
+from veridical.kernels.stored import stored_cuts, stored_gains
 from veridical.kernels.trainsets import TrainSets
 
 MdlCost = Literal["cuts", "samples"]
@@ -118,7 +118,7 @@ def permuted_gains(
 class _SharedClasses(NamedTuple):
     """Training sets with the same classes: these, their sizes, and the samples."""
 
-    y: IntArray
+    y: NDArray[np.int32]
     totals: NDArray[np.int32]
     counts: NDArray[np.int32]
     by_row: NDArray[np.int32]
@@ -130,9 +130,7 @@ def _problem(data: Table, counts: FloatArray, target_bins: int) -> _SharedClasse
     totals = counts @ (y[:, None] == np.arange(n_classes))
     whole = counts.astype(np.int32)
     by_row = np.ascontiguousarray(whole.T)
-    return _SharedClasses(
-        np.ascontiguousarray(y), totals.astype(np.int32), whole, by_row
-    )
+    return _SharedClasses(y.astype(np.int32), totals.astype(np.int32), whole, by_row)
 
 
 def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_SharedClasses]:
@@ -162,10 +160,10 @@ def _gains(
     tables = [tabulate_bits(*one[:3], xlogx) for one in problems]
 
     def score_numeric(where: slice | IntArray, block: FloatArray) -> None:
-        order = sort_rows(block)
+        order, n_values = sort_and_count(block)
         for (one, here), bits in zip(parts(), tables, strict=True):
             g, u = np.empty((2, len(block), len(one.totals)))
-            block_gains(block, order, *one, bits, xlogx, count_cuts, g, u)
+            block_gains(block, order, n_values, *one, bits, xlogx, count_cuts, g, u)
             gain[where, here], uncertainty[where, here] = g, u
 
     def coded(where: slice | IntArray, block: FloatArray) -> None:
@@ -242,6 +240,7 @@ class _Discretizer:
         return stored_cuts(
             values,
             rows,
+            sort_stored(values, np.array([0, values.size])),
             self._y,
             totals.astype(np.int32)[None],
             self._counts[:, None],

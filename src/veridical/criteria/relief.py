@@ -540,7 +540,7 @@ class PlainRelief:
                 add_mixed_rows(self.X_mixed, rows, some, *mixed, D)
             return D
 
-        error = coarse_error(plain.size)
+        error = coarse_error(plain.size, columns.largest_rounding)
         # No value is further from another than both are from the middle.
         largest = 2 * columns.largest_size + self.mixed.size
         if not coarse:

@@ -8,7 +8,7 @@ pairs; and exact ones in double precision, for the few pairs that quick ones lea
 | X       | numeric features without missing values                         | (n, p) |
 | Z       | samples scaled to differences of at most 1, in the precision of | (m, q) |
 |         | D; zeros fill the last columns up to a multiple of `WIDTH`      |        |
-| sums    | Σ of a row of Z                                                 | (m,)   |
+| sums    | Σ of a row of Z, in the precision of the sums of minima         | (m,)   |
 | rows    | which rows of X (or of `base`) the rows of Z are                | (m,)   |
 | low     | least value of a feature                                        | (p,)   |
 | centre  | a value in the middle of a feature                              | (p,)   |
@@ -52,7 +52,7 @@ ROWS = 4  # rows whose distances to two others are summed in one loop
 WIDTH = 16  # numbers that the widest registers hold
 TILE = 256  # features of a sum; longer sums have larger rounding errors
 STRIP_BYTES = 1 << 18  # values of some samples that stay in the second-level cache
-MIN_STRIP, MAX_STRIP = 64, 256  # number of these samples
+MIN_STRIP, MAX_STRIP = 64, 1024  # number of these samples
 STEP = 4096  # samples that are scaled at a time
 # Largest whole number of a scaled value in coarse distances, and features of a sum.
 LEVELS, COARSE_TILE = 2047, 32
@@ -61,17 +61,18 @@ _FAST_SUMS = {"reassoc", "contract", "nsz"}
 
 
 class Scaled(NamedTuple):
-    """Scaled samples, Σ z and the largest Σ |z| of their rows."""
+    """Scaled samples, Σ z, and of their rows the largest Σ |z| and Σ of roundings."""
 
     Z: ScaledArray
-    sums: FloatArray
+    sums: QuickArray
     largest_size: float
+    largest_rounding: float
 
 
-def coarse_error(n_columns: int) -> float:
-    """Bound the error of a coarse distance: half a level for each of two values."""
+def coarse_error(n_columns: int, largest_rounding: float) -> float:
+    """Bound the error of a coarse distance by what rounding changed in two samples."""
     rounding = float(np.finfo(np.float32).eps)
-    return n_columns * (1.0 / LEVELS + rounding)
+    return 2 * (largest_rounding / LEVELS + n_columns * rounding)
 
 
 def error_bound(
@@ -102,21 +103,25 @@ def _scale_rows(
     lo: int,
     hi: int,
     Z: ScaledArray,
-    sums: FloatArray,
+    sums: QuickArray,
     sizes: FloatArray,
+    roundings: FloatArray,
 ) -> None:
     p = X.shape[1]
     for i in range(lo, hi):
         x, z = X[rows[i]], Z[i]
+        rounding = 0.0
         for c in range(p):
             shift = np.float64(x[c]) - centre[c]
-            z[c] = shift * factor[c] + offset if factor[c] > 0 else 0.0
+            value = shift * factor[c] if factor[c] > 0 else 0.0
+            z[c] = value + offset
+            rounding += abs(value - np.float64(z[c]))
         z[p:] = 0
         total, size = 0.0, 0.0
         for c in range(p):
             total += z[c]
             size += abs(z[c])
-        sums[i], sizes[i] = total, size
+        sums[i], sizes[i], roundings[i] = total, size, rounding
 
 
 def _aligned(n_rows: int, width: int, precision: type) -> ScaledArray:
@@ -140,13 +145,18 @@ def scale_samples(
     """
     m, width = len(rows), -(-X.shape[1] // WIDTH) * WIDTH
     Z = _aligned(m, width, precision)
-    sums, sizes = np.empty((2, m))
+    sums, (sizes, roundings) = np.empty(m, _sum_type(precision)), np.empty((2, m))
     fixed = X, rows, centre, factor, 0.5 if precision is np.uint16 else 0.0
+    results = Z, sums, sizes, roundings
     pieces = spans(m, n_threads, 64)
-    run_jobs(
-        _scale_rows, [(*fixed, *piece, Z, sums, sizes) for piece in pieces], n_threads
-    )
-    return Scaled(Z, sums, float(sizes.max(initial=0.0)))
+    run_jobs(_scale_rows, [(*fixed, *piece, *results) for piece in pieces], n_threads)
+    largest = float(sizes.max(initial=0.0)), float(roundings.max(initial=0.0))
+    return Scaled(Z, sums, *largest)
+
+
+def _sum_type(precision: type) -> type:
+    """Return the type of sums; whole numbers up to 2^24 are exact in single one."""
+    return np.float32 if precision is np.uint16 else np.float64
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS, inline="always")
@@ -309,22 +319,23 @@ def scale_columns(
     """Compute the same with one feature per row; zeros fill up the last four rows."""
     m, p = len(rows), X.shape[1]
     Z: ScaledArray = np.zeros((-(-p // 4) * 4, m), dtype=precision)
-    sums, largest_size = np.empty(m), 0.0
+    sums, largest = np.empty(m, _sum_type(precision)), np.zeros(2)
     for lo in range(0, m, STEP):
         part = slice(lo, lo + STEP)
         some = scale_samples(X, rows[part], centre, factor, n_threads, precision)
         Z[:p, part], sums[part] = some.Z[:, :p].T, some.sums
-        largest_size = max(largest_size, some.largest_size)
-    return Scaled(Z, sums, largest_size)
+        largest = np.maximum(largest, some[2:])
+    return Scaled(Z, sums, *largest.tolist())
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)
 def _sum_rows(
     own: ScaledArray,
-    own_sums: FloatArray,
+    own_sums: QuickArray,
     Z: ScaledArray,
-    sums: FloatArray,
+    sums: QuickArray,
     unit: float,
+    minus_two: float,
     tile: int,
     total: QuickArray,
     D: QuickArray,
@@ -386,7 +397,7 @@ def _sum_rows(
                 out, least = D[i, lo : lo + size], total[i - first]
                 all_sums, own_sum = sums[lo : lo + size], own_sums[i]
                 for t in range(size):
-                    out[t] = unit * (own_sum + all_sums[t] - 2.0 * least[t])
+                    out[t] = unit * (own_sum + all_sums[t] + minus_two * least[t])
 
 
 def sum_rows(own: Scaled, columns: Scaled, D: QuickArray) -> None:
@@ -405,9 +416,9 @@ def sum_rows(own: Scaled, columns: Scaled, D: QuickArray) -> None:
     room = STRIP_BYTES // (len(Z) * Z.itemsize + 1)
     width = min(max(room // MIN_STRIP * MIN_STRIP, MIN_STRIP), MAX_STRIP)
     unit, tile = (1.0 / LEVELS, COARSE_TILE) if coarse else (1.0, TILE)
-    # Whole numbers up to 2^24 are exact in single precision.
-    total = np.empty((ROWS, width), dtype=np.float32 if coarse else np.float64)
-    _sum_rows(own.Z, own.sums, Z, columns.sums, unit, tile, total, D)
+    total = np.empty((ROWS, width), dtype=_sum_type(Z.dtype.type))
+    factors = total.dtype.type(unit), total.dtype.type(-2)
+    _sum_rows(own.Z, own.sums, Z, columns.sums, *factors, tile, total, D)
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST_SUMS)

@@ -4,7 +4,9 @@ One sort of a feature serves every training set: leaving rows out of a sorted li
 leaves it sorted. In wide data most features are not cut at all, and most time is spent
 to find that out: a first pass keeps nothing but class counts. Where few class counts
 are possible, a table says for each by how many bits a cut there shortens the
-description, and the pass looks up the place of every training set in it.
+description, and the pass looks up the place of every training set in it. For one
+training set the pass bounds the entropy of the cuts of a run of samples by that of a
+few class counts around them.
 
 | symbol       | meaning                                              | shape      |
 |--------------|------------------------------------------------------|------------|
@@ -51,6 +53,9 @@ MAX_ENTRIES = 1 << 17
 WIDTH = 16  # training sets whose places the widest registers hold
 # Share of the number of samples; bits in single precision are that precise.
 BITS_ERROR = 1e-6
+# Samples of a run, as a share of the square root of their number: so many hardly change
+# the entropy where classes and values are independent. Shorter runs cost more.
+RUN_SHARE, MIN_RUN = 1 / 8, 16
 
 
 @njit(cache=True, nogil=True)
@@ -159,7 +164,7 @@ class SavedBits(NamedTuple):
 
 
 def tabulate_bits(
-    y: IntArray,
+    y: NDArray[np.int32],
     class_totals: NDArray[np.int32],
     counts: NDArray[np.int32],
     xlogx: FloatArray,
@@ -207,7 +212,7 @@ def _count_values(
 @njit(cache=True, nogil=True, fastmath={"nnan"})
 def _may_be_cut(
     x: FloatArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     rows: IntArray,
     bits: SavedBits,
     totals: IntArray,
@@ -264,9 +269,125 @@ def _may_be_cut(
 
 
 @njit(cache=True, nogil=True)
+def _cut_entropy(
+    left: NDArray[np.int32],
+    n_left: int,
+    class_total: NDArray[np.int32],
+    n: int,
+    xlogx: FloatArray,
+) -> float:
+    """Compute the class entropy of both parts, times their samples."""
+    entropy = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)]
+    for k in range(left.size):
+        a = left[k]
+        entropy -= xlogx[uintp(a)] + xlogx[uintp(class_total[k] - a)]
+    return entropy
+
+
+@njit(cache=True, nogil=True)
+def _least_entropy_after(
+    left: NDArray[np.int32],
+    n_left: int,
+    class_total: NDArray[np.int32],
+    n: int,
+    more: int,
+    xlogx: FloatArray,
+) -> float:
+    """Bound the entropy of cuts after up to `more` samples beyond some class counts.
+
+    As a function of the class counts below the cut it is concave, so that it is least
+    at a corner of a region: where all of these samples are of one class, or none is
+    added. A class may have too few samples for that; then the bound is −∞.
+    """
+    spread = 0.0
+    for k in range(left.size):
+        if left[k] + more > class_total[k]:
+            return -np.inf
+        spread += xlogx[uintp(left[k])] + xlogx[uintp(class_total[k] - left[k])]
+    least = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)] - spread
+    around = xlogx[uintp(n_left + more)] + xlogx[uintp(n - n_left - more)] - spread
+    for k in range(left.size):
+        a, b = left[k], class_total[k] - left[k]
+        change = xlogx[uintp(a)] + xlogx[uintp(b)]
+        change -= xlogx[uintp(a + more)] + xlogx[uintp(b - more)]
+        least = min(least, around + change)
+    return least
+
+
+@njit(cache=True, nogil=True)
+def _add_classes(
+    y: NDArray[np.int32], weight: NDArray[np.int32], left: NDArray[np.int32]
+) -> None:
+    """Count the samples of each class."""
+    for k in range(left.size):
+        own, wanted = np.int32(0), np.int32(k)
+        for t in range(y.size):
+            own += weight[t] if y[t] == wanted else np.int32(0)
+        left[k] += own
+
+
+@njit(cache=True, nogil=True)
+def cannot_be_cut(
+    y: NDArray[np.int32],
+    weight: NDArray[np.int32],
+    class_total: NDArray[np.int32],
+    n_candidates: int,
+    begin: int,
+    end: int,
+    xlogx: FloatArray,
+    left: NDArray[np.int32],
+) -> bool:
+    """Decide quickly whether no cut of a sorted feature can be accepted.
+
+    `y` and `weight` are sorted by value, and ``begin:end`` is one value. Looks at cuts
+    between other equal values too, and bounds what the classes of the parts add to the
+    description: where it answers no, a cut may still not be accepted.
+    """
+    n, present, whole = 0, 0, 0.0
+    for k in range(class_total.size):
+        left[k] = 0
+        n += class_total[k]
+        present += class_total[k] > 0
+        whole -= xlogx[class_total[k]]
+    if present < 2 or n_candidates < 1:
+        return False
+    whole += xlogx[n]
+    added = _log2_power_of_3(present) - present * whole / n
+    floor = whole - np.log2(n_candidates) - added + ENTROPY_TIE * (n + 100)
+    run = MIN_RUN * max(1, int(RUN_SHARE * np.sqrt(n) / MIN_RUN))
+    n_left = 0
+    first = 0
+    while first < y.size:
+        last = min(first + run, y.size)
+        together = first == begin and begin < end
+        if together:
+            last = end
+        elif first < begin:
+            last = min(last, begin)
+        labels, weights, more = y[first:last], weight[first:last], np.int32(0)
+        for w in weights:
+            more += w
+        first = last
+        if together or (
+            _least_entropy_after(left, n_left, class_total, n, more, xlogx) >= floor
+        ):
+            _add_classes(labels, weights, left)
+            n_left += more
+            if together and _cut_entropy(left, n_left, class_total, n, xlogx) < floor:
+                return False
+            continue
+        for t in range(labels.size):
+            left[uintp(labels[t])] += weights[t]
+            n_left += weights[t]
+            if _cut_entropy(left, n_left, class_total, n, xlogx) < floor:
+                return False
+    return True
+
+
+@njit(cache=True, nogil=True)
 def _is_worth_cutting(
     x: FloatArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     weight: NDArray[np.int32],
     class_total: NDArray[np.int32],
     xlogx: FloatArray,
@@ -348,7 +469,7 @@ def _first_cut_is_accepted(
 @njit(cache=True, nogil=True)
 def _are_worth_cutting(
     x: FloatArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     rows: IntArray,
     counts: NDArray[np.int32],
     class_totals: NDArray[np.int32],
@@ -423,7 +544,7 @@ def _are_worth_cutting(
 @njit(cache=True, nogil=True)
 def _group_equal_values(
     x: FloatArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     weight: NDArray[np.int32],
     cum: NDArray[np.int32],
     pure: IntArray,
@@ -558,7 +679,8 @@ def _cuts(
 def block_gains(
     columns: FloatArray,
     order: IntArray,
-    y: IntArray,
+    n_values: IntArray,
+    y: NDArray[np.int32],
     class_totals: NDArray[np.int32],
     counts: NDArray[np.int32],
     by_row: NDArray[np.int32],
@@ -570,32 +692,51 @@ def block_gains(
 ) -> None:
     """Compute information gain and symmetrical uncertainty of discretised features.
 
-    `by_row` are the counts transposed, and `bits` may be empty.
+    `n_values` are the numbers of different values of each feature (0 if it was found
+    that it may be cut), `by_row` the counts transposed, and `bits` may be empty.
 
     A feature without an accepted cut has one bin and scores exactly 0.
     """
     n_sets, n_classes = class_totals.shape
     n = columns.shape[1]
-    x, label = np.empty(n), np.empty(n, dtype=np.intp)
-    weight = np.empty(n, dtype=np.int32)
+    x = np.empty(n)
+    label, weight = np.empty(n, dtype=np.int32), np.ones(n, dtype=np.int32)
     left, best = np.empty((2, n_classes + 3, n_sets), dtype=np.int32)
+    below = np.empty(n_classes, dtype=np.int32)
     known = np.empty((n_classes, n_sets), dtype=np.int32)
     missing = np.empty(n_classes)
     worth = np.empty(n_sets, dtype=np.bool_)
-    sizes, n_candidates = np.zeros((2, n_sets), dtype=np.intp)
+    sizes, n_candidates = np.zeros(n_sets, np.intp), np.zeros(n_sets, np.intp)
+    n_present = 0
     for s in range(n_sets):
         for k in range(n_classes):
             sizes[s] += class_totals[s, k]
-        for i in range(n):
-            n_candidates[s] += counts[s, i] > 0 if count_cuts else counts[s, i]
+        n_present = 0
+        for count in counts[s]:
+            n_present += count > 0
+        n_candidates[s] = n_present if count_cuts else sizes[s]
+    may_be_quick = n_sets == 1 and n_present == n
+    repeated = sizes[0] != n
     cum = np.empty((n + 1, n_classes), dtype=np.int32)
     pure, ends = np.empty((2, n + 1), dtype=np.intp)
     stack = np.empty((n + 2, 2), dtype=np.intp)
     for j in range(columns.shape[0]):
+        rows = order[j]
+        for t in range(n):
+            label[t] = y[uintp(rows[t])]
+        last = columns[j, rows[n - 1]]
+        if n_values[j] > 0 and may_be_quick and last == last:
+            if repeated:
+                for t in range(n):
+                    weight[t] = counts[0, uintp(rows[t])]
+            candidates = n_values[j] - 1 if count_cuts else sizes[0] - 1
+            total = class_totals[0]
+            if cannot_be_cut(label, weight, total, candidates, 0, 0, xlogx, below):
+                gain[j, 0] = uncertainty[j, 0] = 0.0
+                continue
         n_known = 0
         for t in range(n):
-            row = uintp(order[j, t])
-            x[t], label[t] = columns[j, row], y[row]
+            x[t] = columns[j, uintp(rows[t])]
             n_known += x[t] == x[t]
         for s in range(n_sets):
             for k in range(n_classes):
@@ -621,7 +762,6 @@ def block_gains(
                 values, label, order[j], bits, sizes, n_candidates, count_cuts, worth
             )
         else:
-            rows = order[j]
             _are_worth_cutting(
                 values, label, rows, by_row, known, xlogx, count_cuts, left, best, worth
             )
@@ -675,8 +815,8 @@ def column_cuts(
     n = 0
     while n < x.size and not np.isnan(x[order[n]]):
         n += 1
-    value, label = np.empty(n), np.empty(n, dtype=np.intp)
-    weight = np.empty(n, dtype=np.int32)
+    value = np.empty(n)
+    label, weight = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
     for t in range(n):
         value[t], label[t] = x[order[t]], y[order[t]]
         weight[t] = counts[order[t]]
@@ -702,7 +842,7 @@ def column_cuts(
 def block_categorical_gains(
     columns: FloatArray,
     n_values: IntArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     n_classes: int,
     counts: NDArray[np.int32],
     gain: FloatArray,

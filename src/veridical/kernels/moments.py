@@ -2,8 +2,8 @@
 
 Dense features are summed a tile at a time, row by row, so that the features of a row
 are added to their sums in parallel. Sparse features, and those whose squares overflow,
-are summed one at a time over their stored values. Both add in the order of the rows,
-and give the same numbers.
+are summed one at a time over their stored values; where all rows of a CSR matrix are
+the only set, row by row. All add in the order of the rows, and give the same numbers.
 
 | symbol  | meaning                                          | shape        |
 |---------|--------------------------------------------------|--------------|
@@ -307,6 +307,71 @@ def _fill_variances(
                 against[j, s, k] = d * d * n / (m * (n - m))
 
 
+@njit(cache=True, nogil=True)
+def _sum_stored_rows(
+    values: Any,
+    columns: Any,
+    end: Any,
+    y: IntArray,
+    lo: int,
+    sums: FloatArray,
+    squares: FloatArray,
+    count: IntArray,
+) -> None:
+    """Sum the features from `lo` on over the stored values of all rows.
+
+    Row i has the values ``end[i]:end[i + 1]``; `count` is how many each feature has.
+    """
+    last, n_classes = squares.shape[1] - 1, sums.shape[2]
+    # What is added to together stands together: the sums of a feature, its squares.
+    own = np.zeros((count.size, 2 * n_classes + 2))
+    q = 2 * n_classes
+    for i in range(y.size):
+        k = 2 * y[i]
+        for t in range(end[i], end[i + 1]):
+            j = np.intp(columns[t]) - lo
+            if j < 0 or j >= count.size:
+                continue
+            v, line = np.float64(values[t]), own[j]
+            high = v * v
+            low = fma(v, v, -high)
+            line[k], line[k + 1] = add(line[k], line[k + 1], v, 0.0)
+            line[q], line[q + 1] = add(line[q], line[q + 1], high, low)
+            count[j] += 1
+    for part in range(2):
+        for j in range(count.size):
+            squares[part, last, j] = own[j, q + part]
+            for k in range(n_classes):
+                sums[part, last, k, j] = own[j, 2 * k + part]
+
+
+def _sum_csr(
+    X: Any,
+    lo: int,
+    hi: int,
+    y: IntArray,
+    sets: TrainSets,
+    sums: FloatArray,
+    squares: FloatArray,
+) -> None:
+    """Fill the sums over all rows of features lo:hi of a CSR matrix."""
+    count = np.zeros(hi - lo, dtype=np.intp)
+    _sum_stored_rows(X.data, X.indices, X.indptr, y, lo, sums, squares, count)
+    total = squares[0, -1]
+    fits = (total > MIN_SQUARES) & (total < MAX_SQUARES)
+    # Features with an origin, and those that are rescaled.
+    apart = np.flatnonzero((count == len(y)) | ((count > 0) & ~fits))
+    if apart.size:
+        own, own_squares = (
+            np.zeros_like(sums[..., apart]),
+            np.zeros_like(squares[..., apart]),
+        )
+        part = _stored(X[:, lo + apart].tocsc(), 0, apart.size)
+        changes = sets.start, sets.where, sets.change
+        _sum_features(*part, y, *changes, own, own_squares)
+        sums[..., apart], squares[..., apart] = own, own_squares
+
+
 def tile_size(n_sets: int, n_classes: int) -> int:
     """Return how many features are summed at a time."""
     per_feature = 16 * (n_sets + 1) * (n_classes + 1)
@@ -328,8 +393,9 @@ def tile_variances(
 
     Parameters
     ----------
-    X : array or CSC matrix of shape (n, p)
-        All features; the indices of a sparse matrix are sorted.
+    X : array, CSC or CSR matrix of shape (n, p)
+        All features; the indices of a sparse matrix are sorted. CSR only where `sets`
+        is the one of all rows.
     lo, hi : int
         The first feature of the tile, and the first one after it.
     y : int array of shape (n,)
@@ -347,12 +413,16 @@ def tile_variances(
     sums = np.zeros((2, n_sets + 1, n_classes, hi - lo))
     squares = np.zeros((2, n_sets + 1, hi - lo))
     changes = sets.start, sets.where, sets.change
-    if sparse.issparse(X):
-        _sum_features(*_stored(X, lo, hi), y, *changes, sums, squares)
-    else:
+    if not sparse.issparse(X):
         _sum_tile(X[:, lo:hi], y, sets, sums, squares)
+    elif X.format == "csr":
+        _sum_csr(X, lo, hi, y, sets, sums, squares)
+    else:
+        _sum_features(*_stored(X, lo, hi), y, *changes, sums, squares)
 
     def stored(j: int) -> tuple[FloatArray, IntArray]:
+        if sparse.issparse(X) and X.format == "csr":
+            return _stored(X[:, [lo + j]].tocsc(), 0, 1)[:2]
         return _stored(X, lo + j, lo + j + 1)[:2]
 
     if not sparse.issparse(X):

@@ -46,7 +46,7 @@ DISTANCE_TIE = 1e-11
 SEARCH_MARGIN = 0.3
 # Attempts to find them, each with a larger distance; then all samples are searched.
 MAX_WIDENINGS = 4
-BLOCK = 128  # samples that are compared with a distance at a time
+BLOCK = 64  # samples that are compared with a distance at a time
 N_PARTS = 10  # parts of the work where progress is reported
 
 
@@ -161,19 +161,6 @@ def _mean_of_some(row: QuickArray) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _search_radius(row: QuickArray, places: float, start: float, step: float) -> float:
-    """Find a distance within which more than `places` samples lie, or infinity."""
-    for _ in range(MAX_WIDENINGS):
-        cutoff, n = np.float32(start), np.int32(0)
-        for d in row:
-            n += np.int32(d <= cutoff)
-        if n > places:
-            return start
-        start, step = start + step, 2 * step
-    return np.inf
-
-
-@njit(cache=True, nogil=True)
 def _collect_within(
     row: QuickArray,
     counts: FloatArray,
@@ -188,13 +175,14 @@ def _collect_within(
     limit = np.float32(cutoff)
     for first in range(lo, hi, BLOCK):
         # Most blocks have no such sample, and are compared in one go.
-        last, inside = min(first + BLOCK, hi), np.int32(0)
-        for d in row[first:last]:
-            inside += np.int32(d <= limit)
+        last, inside = min(first + BLOCK, hi), 0
+        block = row[first:last]
+        for j in range(block.size):
+            inside += block[j] <= limit
         if inside > 0:
-            for j in range(first, last):
-                sample[n] = j
-                n += row[j] <= cutoff
+            for j in range(block.size):
+                sample[n] = first + j
+                n += block[j] <= cutoff
     kept = 0
     for t in range(n):
         j = candidates.sample[t]
@@ -207,6 +195,33 @@ def _collect_within(
             ) = j, row[j], w
             kept += 1
     return kept
+
+
+@njit(cache=True, nogil=True)
+def _collect_enough(
+    row: QuickArray,
+    counts: FloatArray,
+    lo: int,
+    hi: int,
+    own: int,
+    places: float,
+    start: float,
+    step: float,
+    candidates: _NearSamples,
+) -> tuple[int, float]:
+    """Collect samples that weigh at least `places`; return their number, and how far.
+
+    The first distance is `start`.
+    """
+    for _ in range(MAX_WIDENINGS):
+        n = _collect_within(row, counts, lo, hi, own, start, candidates)
+        weight = 0.0
+        for t in range(n):
+            weight += candidates.weight[t]
+        if weight >= places:
+            return n, start
+        start, step = start + step, 2 * step
+    return _collect_within(row, counts, lo, hi, own, np.inf, candidates), np.inf
 
 
 @njit(cache=True, nogil=True)
@@ -232,8 +247,7 @@ def _neighbours_in(
     are computed, unless there is a place for each of them. Neighbours are ascending, so
     that their order does not depend on the error of quick distances.
     """
-    cutoff = _search_radius(row[lo:hi], places, start, step)
-    n = _collect_within(row, counts, lo, hi, i, cutoff, near)
+    n, cutoff = _collect_enough(row, counts, lo, hi, i, places, start, step, near)
     least, quick = _nearest_and_kth(near, n, places, work)
     certain, limit = quick - 2 * error, quick + 2 * error
     if limit > cutoff:

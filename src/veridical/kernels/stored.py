@@ -9,7 +9,8 @@ the whole feature.
 |--------------|------------------------------------------------------|------------|
 | values, rows | stored values of some features, and their rows       | (nnz,)     |
 | end          | feature j has the values ``end[j]:end[j + 1]``       | (B + 1,)   |
-| order        | stored values of each feature by size, missing last  | (nnz,)     |
+| order        | their places by value, missing ones last; those of a | (nnz,)     |
+|              | feature stand together                               |            |
 | class_totals | samples of each class in each training set           | (S, K)     |
 | by_row       | how often row i occurs in training set s             | (n, S)     |
 """
@@ -21,28 +22,7 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.mdl import SavedBits, block_gains, column_cuts
-
-
-@njit(cache=True, nogil=True)
-def sort_stored(values: FloatArray, end: IntArray) -> IntArray:
-    """Sort the stored values of each feature; returns places among its values."""
-    order = np.empty(values.size, dtype=np.intp)
-    for j in range(end.size - 1):
-        x = values[end[j] : end[j + 1]]
-        known = np.empty(x.size, dtype=np.intp)
-        n_known, last = 0, x.size
-        for t in range(x.size):
-            if x[t] == x[t]:
-                known[n_known] = t
-                n_known += 1
-            else:
-                last -= 1
-                order[end[j] + last] = t
-        places = np.argsort(x[known[:n_known]])
-        for t in range(n_known):
-            order[end[j] + t] = known[places[t]]
-    return order
+from veridical.kernels.mdl import SavedBits, block_gains, cannot_be_cut, column_cuts
 
 
 @njit(cache=True, nogil=True)
@@ -53,37 +33,39 @@ def _compress(
     y: IntArray,
     class_totals: NDArray[np.int32],
     by_row: NDArray[np.int32],
-) -> tuple[FloatArray, IntArray, NDArray[np.int32]]:
+) -> tuple[FloatArray, NDArray[np.int32], NDArray[np.int32], int]:
     """Return sorted values, classes and counts (S, m + K) of stored values and zeros.
 
-    Zeros of a class without any are left out.
+    `order` are the places of one feature. Zeros of a class without any are left out.
+    The last number is where the zeros of the classes begin.
     """
     n_sets, n_classes = class_totals.shape
     zeros = class_totals.copy()
-    for t in range(x.size):
+    for t in range(order.size):
+        i = rows[order[t]]
         for s in range(n_sets):
-            zeros[s, y[rows[t]]] -= by_row[rows[t], s]
-    length = x.size
+            zeros[s, y[i]] -= by_row[i, s]
+    length = order.size
     for k in range(n_classes):
         length += zeros[:, k].max() > 0
-    value, label = np.empty(length), np.empty(length, dtype=np.intp)
+    value, label = np.empty(length), np.empty(length, dtype=np.int32)
     counts = np.empty((n_sets, length), dtype=np.int32)
-    place, added = 0, False
-    for t in range(x.size + 1):
-        if not added and (t == x.size or not x[order[t]] < 0.0):
-            added = True
+    place, begin = 0, -1
+    for t in range(order.size + 1):
+        if begin < 0 and (t == order.size or not x[order[t]] < 0.0):
+            begin = place
             for k in range(n_classes):
                 if zeros[:, k].max() > 0:
                     value[place], label[place] = 0.0, k
                     counts[:, place] = zeros[:, k]
                     place += 1
-        if t < x.size:
+        if t < order.size:
             i = rows[order[t]]
             value[place], label[place] = x[order[t]], y[i]
             for s in range(n_sets):
                 counts[s, place] = by_row[i, s]
             place += 1
-    return value, label, counts
+    return value, label, counts, begin
 
 
 @njit(cache=True, nogil=True)
@@ -92,7 +74,7 @@ def stored_gains(
     rows: IntArray,
     end: IntArray,
     order: IntArray,
-    y: IntArray,
+    y: NDArray[np.int32],
     class_totals: NDArray[np.int32],
     by_row: NDArray[np.int32],
     xlogx: FloatArray,
@@ -110,15 +92,29 @@ def stored_gains(
         np.empty(0, dtype=np.int32),
         np.empty((0, 0), dtype=np.int32),
     )
+    below = np.empty(class_totals.shape[1], dtype=np.int32)
+    open_ = np.zeros(1, dtype=np.intp)  # it was found that the feature may be cut
     for j in range(end.size - 1):
-        own = slice(end[j], end[j + 1])
-        x, label, counts = _compress(
-            values[own], rows[own], order[own], y, class_totals, by_row
-        )
-        places = np.arange(x.size)
+        own = order[end[j] : end[j + 1]]
+        x, label, counts, begin = _compress(values, rows, own, y, class_totals, by_row)
+        if len(class_totals) == 1 and x[-1] == x[-1] and counts.min() > 0:
+            candidates = -1
+            if count_cuts:
+                for t in range(x.size):
+                    candidates += t == 0 or x[t] != x[t - 1]
+            else:
+                candidates += class_totals.sum()
+            zeros_end = begin + x.size - own.size
+            total = class_totals[0]
+            if cannot_be_cut(
+                label, counts[0], total, candidates, begin, zeros_end, xlogx, below
+            ):
+                gain[j, 0] = uncertainty[j, 0] = 0.0
+                continue
         block_gains(
             x.reshape(1, -1),
-            places.reshape(1, -1),
+            np.arange(x.size).reshape(1, -1),
+            open_,
             label,
             class_totals,
             counts,
@@ -135,6 +131,7 @@ def stored_gains(
 def stored_cuts(
     values: FloatArray,
     rows: IntArray,
+    order: IntArray,
     y: IntArray,
     class_totals: NDArray[np.int32],
     by_row: NDArray[np.int32],
@@ -142,8 +139,7 @@ def stored_cuts(
     count_cuts: bool,
 ) -> FloatArray:
     """Find the cut points of `column_cuts` for one sparse feature and training set."""
-    order = sort_stored(values, np.array([0, values.size]))
-    x, label, counts = _compress(values, rows, order, y, class_totals, by_row)
+    x, label, counts, _ = _compress(values, rows, order, y, class_totals, by_row)
     return column_cuts(
         x,
         np.arange(x.size),

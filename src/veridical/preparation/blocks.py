@@ -135,7 +135,7 @@ class SampleBlocks:
         elif source is not None:
             numeric = np.flatnonzero(~table.categorical)
             source = replace_columns(source, numeric, values[:, numeric])
-        features = replace(table.features, values=values)
+        features = replace(table.features, stored=values)
         return table.replace(features=features, source=source, blocks=None)
 
     def _values(

@@ -327,7 +327,7 @@ class Selector(SelectorMixin, BaseEstimator):
             features = table.features.load()
             with memory_errors():
                 values = device_matrix(features.values)
-            return table.replace(features=replace(features, values=values))
+            return table.replace(features=replace(features, stored=values))
         return table
 
     def transform(self, X: Any) -> Any:

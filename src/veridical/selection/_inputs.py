@@ -67,7 +67,7 @@ class Abilities:
                 return self.adapt(features.load(), name)
             if not self.missing:
                 complete = features.values.without_missing(name)
-                features = replace(features, values=complete)
+                features = replace(features, stored=complete)
         if self.categorical or not features.categorical.any():
             return features
         booleans = [
@@ -94,7 +94,7 @@ class Abilities:
             categorical[j], categories[j] = False, None
         return replace(
             features,
-            values=values,
+            stored=values,
             categorical=categorical,
             categories=tuple(categories),
         )
@@ -224,7 +224,7 @@ def read_arguments(
         estimator, X, reset=True, categorical=named, accept_sparse=True, min_samples=2
     )
     features = abilities.adapt(encode(X, chosen), type(estimator).__name__)
-    target = _read_target(estimator, y, features.values.shape[0], abilities.targets)
+    target = _read_target(estimator, y, features.shape[0], abilities.targets)
     weights = None
     if sample_weight is not None:
         weights = read_target_weights(sample_weight, target)
