@@ -193,6 +193,21 @@ def test_folds_without_events_are_left_out_with_a_note():
     assert any("no two samples that are known to differ" in n for n in found.notes)
 
 
+def test_a_pooled_concordance_beside_survival_probabilities():
+    """Training sets of one event have probabilities at one time, others at 25."""
+    few = S.copy()
+    few["event"] = False
+    few["event"][np.argsort(S["time"])[:2]] = True
+    scores = ["concordance", "concordance_uno", "ibs"]
+    with pytest.warns(UserWarning, match="2 event"):
+        found = estimate(COX, X, few, scoring=scores, random_state=0)
+    with pytest.warns(UserWarning, match="2 event"):
+        alone = estimate(COX, X, few, random_state=0)
+    assert np.isnan(found.scores).sum() > 5
+    assert found.value == alone.value
+    assert found.by_score["integrated_brier_score"].value > 0
+
+
 def test_procedures_of_different_targets_are_refused():
     splits = CrossValidation(3).split(Y > 0, random_state=0)
     both = [Procedure(Ridge()), Procedure(LogisticRegression())]

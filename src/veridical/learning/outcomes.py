@@ -130,9 +130,14 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
 
 
 def _at(curve: Any, times: FloatArray) -> FloatArray:
-    """Evaluate a step function, which scikit-survival's refuse beyond their domain."""
+    """Evaluate a step function.
+
+    Those of scikit-survival refuse times beyond their domain, and return a number for
+    an array of one time.
+    """
     domain = getattr(curve, "domain", (-np.inf, np.inf))
-    return np.asarray(curve(np.clip(times, *domain)), dtype=np.float64)
+    found = np.asarray(curve(np.clip(times, *domain)), dtype=np.float64)
+    return found.reshape(times.shape)
 
 
 def constant_values(table: Table, train: IntArray, shape: tuple[int, ...]) -> Any:
