@@ -111,6 +111,11 @@ def test_survival_probabilities_of_the_last_step_of_a_pipeline():
         assert found.by_score[name].value == pytest.approx(
             alone.by_score[name].value, rel=1e-12
         )
+    search = GridSearchCV(make_pipeline(StandardScaler(), COX), {}, cv=3)
+    scaled = estimate(make_pipeline(StandardScaler(), COX), X, S, **options)
+    searched = estimate(make_pipeline(FunctionTransformer(), search), X, S, **options)
+    brier = "integrated_brier_score"
+    assert searched.by_score[brier].value == scaled.by_score[brier].value
     worse = make_pipeline(StandardScaler(), IPCRidge())
     with pytest.raises(InputError, match="predict_survival_function"):
         estimate(worse, X, S, scoring="ibs", cv=3)
