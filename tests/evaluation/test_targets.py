@@ -9,7 +9,10 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     cross_val_predict,
     cross_val_score,
 )
@@ -211,6 +214,19 @@ def test_a_pooled_concordance_beside_survival_probabilities():
     assert np.isnan(found.scores).sum() > 5
     assert found.value == alone.value
     assert found.by_score["integrated_brier_score"].value > 0
+
+
+@pytest.mark.parametrize(
+    "cv", [GroupKFold(4), LeaveOneGroupOut(), GroupShuffleSplit(3, random_state=0)]
+)
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "text"])
+def test_splitters_that_take_groups_split_as_in_scikit_learn(cv, text):
+    """They number groups by their labels; our own folds do not depend on these."""
+    groups = np.random.default_rng(5).permutation(np.arange(90) % 9)
+    groups = np.array(list("zebrafishy"))[groups] if text else groups
+    found = estimate(Ridge(), X, Y, cv=cv, groups=groups)
+    wanted = cross_val_score(Ridge(), X, Y, cv=cv, groups=groups)
+    np.testing.assert_allclose(found.scores, wanted, rtol=1e-12)
 
 
 def test_procedures_of_different_targets_are_refused():
