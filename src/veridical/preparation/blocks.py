@@ -218,6 +218,10 @@ class SampleBlocks:
                 for is_so, words in (
                     (self.combat.mean_only, "means only"),
                     (self.combat.protect_outcome, "with the outcome protected"),
+                    (
+                        self.combat.reference is not None,
+                        f"made like {self.combat.reference}",
+                    ),
                 )
                 if is_so
             ]
