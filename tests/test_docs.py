@@ -124,6 +124,34 @@ def test_the_command_line_page_names_every_estimator():
     assert "<!--" not in filled
 
 
+def test_the_command_line_page_has_the_options_that_verbs_share():
+    """Which verbs have them; options of one verb alone are in the section of it."""
+    import typer
+
+    from veridical.cli import app
+
+    verbs = ["select", "estimate", "compare", "choose", "discover", "audit"]
+    commands = typer.main.get_command(app).commands
+    has = {
+        verb: {flag for one in commands[verb].params for flag in one.opts}
+        for verb in verbs
+    }
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    table = page[page.index("| option |") :].split("\n\n")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `--")]
+    listed = set()
+    for row in rows:
+        first, *cells = row.replace("\\|", "/").split("|")[1:-1]
+        if "of a study" in first:
+            continue
+        for flag in re.findall(r"--[a-z-]+", first):
+            listed.add(flag)
+            for verb, cell in zip(verbs, cells, strict=False):
+                assert bool(cell.strip()) == (flag in has[verb]), (flag, verb)
+    shared = [f for f in has["select"] if sum(f in has[v] for v in verbs) > 2]
+    assert {f for f in shared if f.startswith("--")} - {"--help"} <= listed
+
+
 def test_the_table_of_selectors_has_a_row_for_each():
     from veridical.selection import SELECTORS
 

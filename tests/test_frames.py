@@ -12,7 +12,7 @@ import veridical.preparation
 import veridical.selection
 from veridical._core.encoding import encode
 from veridical._core.hashing import table_hash
-from veridical._core.reading import check_table
+from veridical._core.reading import check_features
 from veridical.auditing import audit
 from veridical.comparison import compare, sensitivity
 from veridical.evaluation import correction, estimate, nested_cv, select
@@ -74,7 +74,7 @@ def test_a_lazy_frame_is_refused_with_the_cure(kind):
 
 
 VERBS = {
-    "check_table": check_table,
+    "check_features": lambda X, y: check_features(X),
     "table_hash": table_hash,
     "encode": lambda X, y: encode(X),
     "estimate": lambda X, y: estimate(C45(), X, y, random_state=0),

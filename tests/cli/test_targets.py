@@ -67,6 +67,12 @@ def test_a_survival_time_is_chosen_for_and_discovered(run, folder):
     assert "--time days --event died" in found["settings"]["command"]
 
 
+def test_survival_times_are_compared_by_selectors_that_read_them(run, folder):
+    words = [folder / "survival.csv", "--time", "days", "--event", "died"]
+    found = _json(run, "compare", *words, "--drop", "code", "--cv", "3")
+    assert list(found["names"].values()) == ["ReliefF", "CoxScore"]
+
+
 def test_whole_numbers_are_numbers_if_one_says_so(run, folder):
     data = folder / "numbers.csv"
     words = ["--target", "whole", "--drop", "pressure", "--cv", "5"]

@@ -21,12 +21,15 @@ from veridical.comparison.splits import make_splits
 from veridical.comparison.verdicts import null_pair
 from veridical.datasets import (
     SOURCES,
+    make_linear,
+    make_linear_regression,
     make_random_numbers,
     make_random_survival,
     make_survival,
 )
 from veridical.evaluation import select
 from veridical.learning import CoxRidge
+from veridical.selection import selectors_for
 
 
 class ByScore(BaseEstimator):
@@ -217,3 +220,56 @@ def test_pictures_of_r2_are_in_numbers_and_scores_show_their_coverage():
     )._repr_html_()
     assert "Measured coverage" in chosen
     assert "not measured" in chosen  # the mean absolute error
+
+
+# -- noise stays noise -----------------------------------------------------------------
+
+PERMUTED = {
+    "classes": lambda seed: make_linear(60, 400, random_state=seed),
+    "numbers": lambda seed: make_linear_regression(60, 1500, 10, random_state=seed),
+    "survival": lambda seed: make_survival(60, 1500, 10, random_state=seed),
+}
+#: Selectors that keep little of what chance offers to an estimator of straight lines.
+WEAK = ("information-gain", "fcbf", "relieff", "multisurf")
+
+
+@pytest.mark.parametrize(
+    ("kind", "scoring", "chance"),
+    [
+        ("classes", "accuracy", 0.5),
+        ("numbers", "r2", 0.0),
+        ("numbers", "spearman", 0.0),
+        ("survival", "concordance", 0.5),
+        ("survival", "concordance_uno", 0.5),
+    ],
+)
+def test_on_permuted_outcomes_in_is_at_chance_and_out_is_not(kind, scoring, chance):
+    """The canary, by every selector that reads the target; means of three tables."""
+    names = selectors_for(kind)
+    inside, outside = np.zeros((2, len(names)))
+    for seed in range(3):
+        X, y = PERMUTED[kind](seed)
+        y = y[np.random.default_rng(seed).permutation(len(y))]
+        found = compare(
+            names,
+            X,
+            y,
+            n_features_to_select=10,
+            cv=5,
+            scoring=scoring,
+            random_state=seed,
+        )
+        inside += found.scores["in"].reshape(len(names), -1).mean(axis=1) / 3
+        outside += found.scores["out"].reshape(len(names), -1).mean(axis=1) / 3
+    if scoring == "r2":  # below 0: each model predicts worse than the mean
+        assert (inside < chance).all()
+    else:
+        assert np.abs(inside.mean() - chance) < 0.08
+        assert (np.abs(inside - chance) < 0.16).all()
+    for name, within, before in zip(names, inside, outside, strict=True):
+        if name == "variance":  # uses no outcome
+            assert abs(before - within) < 0.05
+        elif name in WEAK:
+            assert before > within + 0.05
+        else:
+            assert before > chance + 0.2

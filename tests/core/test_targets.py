@@ -95,6 +95,31 @@ def test_bad_targets_name_the_place_and_the_cure(y, kind, message):
         read_target(y, 2, kind=kind)
 
 
+@pytest.mark.parametrize(
+    ("died", "message"),
+    [
+        ([1, 0, 2, 1], r"'?2'? in row 2, .*recode it: 1 for the event that you study"),
+        ([1, 0, -1, 1], "-1 in row 2"),
+        ([1.0, np.nan, 0.0, 1.0], "event is missing in row 1 of X"),
+        (["yes", "no", "lost", "lost"], r"'lost' in row 2, .*\(2 such rows\)"),
+        (TIME, "must be 1 .the event was seen. or 0"),
+    ],
+)
+def test_an_event_that_is_neither_seen_nor_censored(died, message):
+    frame = pd.DataFrame({"days": TIME, "died": died})
+    for y in (frame, pl.from_pandas(frame), frame[["died", "days"]]):
+        with pytest.raises(InputError, match=message):
+            read_target(y, 4)
+
+
+@pytest.mark.parametrize("seen", ["yes", "TRUE", 1, 1.0, True, "1"])
+def test_words_for_an_event(seen):
+    other = {"yes": "no", "TRUE": "False", "1": "0"}.get(seen, type(seen)(0))
+    died = pd.Series([seen if one else other for one in EVENT])
+    for frame in ({"days": TIME, "died": died}, {"died": died, "days": TIME}):
+        np.testing.assert_array_equal(read_target(pd.DataFrame(frame), 4).event, EVENT)
+
+
 @pytest.mark.parametrize("y", [[1.5, 2.0, 4.0, 8.0], list("abab"), _structured()])
 def test_taking_rows_is_taking_rows_of_the_labels(y):
     table = read_table(np.arange(8.0).reshape(4, 2), y)

@@ -13,9 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
+from sklearn.datasets import dump_svmlight_file
 
 from veridical._core.errors import InputError
-from veridical._core.reading import check_table
+from veridical._core.reading import check_features, check_outcome
 from veridical.datasets import delimited, limits, read
 
 GOOD = "mass,colour,ripe,kind\n7,red,True,cherry\n150,,False,apple\n9,red,,cherry\n"
@@ -492,35 +493,94 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         read(tmp_path / "data.parquet", "y")
 
 
-# -- check_table -----------------------------------------------------------------------
+# -- features and outcomes of a file ---------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("X", "y", "message"),
+    ("y", "message"),
     [
-        ([[1], [2]], [[0, 1], [1, 0]], "2 dimensions"),
-        ([[1], [2]], [0, 1, 1], "2 rows but 3 labels"),
-        ([[1], [2]], ["a", None], "target is missing in row 1 of toy"),
-        ([[1], [2]], [1.0, np.nan], "target is missing in row 1 of toy"),
-        ([[1], [2]], [3, 3], "toy has only one class, 3"),
-        ([[1, np.nan], [2, np.nan]], [0, 1], "toy has no value at all in column 1"),
-        (pd.DataFrame({"a": [None, None], "b": [1, 2]}), [0, 1], "column 'a'"),
-        ([[1, np.inf], [2, 2]], [0, 1], "Column 1 of toy.*infinite"),
-        (csr_array(np.array([[np.nan], [1]])), [0, 1], "NaN: column 0, row 0, is"),
+        ([[0, 1], [1, 0]], "2 dimensions"),
+        ([0, 1, 1], "2 rows but 3 labels"),
+        (["a", None], "target is missing in row 1 of toy"),
+        ([1.0, np.nan], "target is missing in row 1 of toy"),
+        ([3, 3], "toy has only one class, 3"),
+        ([0.5, 0.5], "0.5 in all 2 rows"),
+        ([0.5, np.inf], "infinite in row 1"),
+        (np.array([(True, 1.0), (True, -2.0)], "?,f8"), "positive, .* -2.0 in row 1"),
     ],
 )
-def test_check_table_refuses(X, y, message):
+def test_an_outcome_from_which_nothing_can_be_learned(y, message):
     with pytest.raises(InputError, match=message):
-        check_table(X, y, "toy")
+        check_outcome(y, 2, "toy")
 
 
-def test_check_table_accepts_sound_tables():
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        ([[1, np.nan], [2, np.nan]], "toy has no value at all in column 1"),
+        (pd.DataFrame({"a": [None, None], "b": [1, 2]}), "column 'a'"),
+        ([[1, np.inf], [2, 2]], "Column 1 of toy.*infinite"),
+        (csr_array(np.array([[np.nan], [1]])), "NaN: column 0, row 0, is"),
+    ],
+)
+def test_features_from_which_nothing_can_be_learned(X, message):
+    with pytest.raises(InputError, match=message):
+        check_features(X, "toy")
+
+
+def test_sound_features_and_outcomes():
     polars = pytest.importorskip("polars")
-    assert check_table(np.array([[1.0], [np.nan]]), ["a", "b"]) is None
-    assert check_table(polars.DataFrame({"a": ["x", None]}), [0, 1]) is None
-    assert check_table(csr_array(np.eye(2)), [1.0, 2.0]) is None
+    check_features(np.array([[1.0], [np.nan]]))
+    check_features(polars.DataFrame({"a": ["x", None]}))
+    check_features(csr_array(np.eye(2)))
     rows = np.array([["a", 1], ["b", 2]], dtype=object)
-    assert check_table(rows, [0, 1], categorical_features=[0]) is None
+    check_features(rows, categorical_features=[0])
+    for y in (["a", "b"], [0, 1], [1.0, 2.0], [0.5, 2.0]):
+        check_outcome(y, 2, "toy")
+
+
+def test_numbers_and_survival_times_of_every_format(tmp_path):
+    """Arrays of an archive and lines of libsvm hold any kind of outcome."""
+    rng = np.random.default_rng(0)
+    X, y, event = rng.normal(size=(20, 3)), rng.normal(size=20), np.arange(20) % 2
+    time = np.exp(y)
+    both = np.rec.fromarrays([event == 1, time], names="event,time")
+    np.savez(tmp_path / "all.npz", X=X, y=y, days=time, died=event, both=both)
+    dump_svmlight_file(X, y, str(tmp_path / "numbers.svm"))
+    np.testing.assert_array_equal(read(tmp_path / "all.npz")[1], y)
+    np.testing.assert_allclose(read(tmp_path / "numbers.svm")[1], y)
+    for options in ({"time": "days", "event": "died"}, {"target": "both"}):
+        features, found = read(tmp_path / "all.npz", **options)
+        np.testing.assert_array_equal(features, X)
+        np.testing.assert_array_equal(found["time"], time)
+        np.testing.assert_array_equal(found["event"], event == 1)
+    with pytest.raises(InputError, match="no array 'dead'; did you mean"):
+        read(tmp_path / "all.npz", time="days", event="dead")
+
+
+@pytest.mark.parametrize(
+    ("days", "message"),
+    [
+        (np.inf, "time of .* must be positive, but it is inf in row 4"),
+        ("soon", "time of .* must be numbers, but it is 'soon' in row 4"),
+    ],
+)
+def test_a_time_is_not_called_a_class(tmp_path, days, message):
+    frame = pd.DataFrame({"x": range(9), "days": 0.5, "died": 1}).astype(object)
+    frame.loc[4, "days"] = days
+    frame.to_csv(tmp_path / "bad.csv", index=False)
+    with pytest.raises(InputError, match=message):
+        read(tmp_path / "bad.csv", time="days", event="died")
+    if days == np.inf:
+        with pytest.raises(InputError, match="is infinite in row 4"):
+            read(tmp_path / "bad.csv", "days")
+
+
+def test_equal_times_are_no_class(tmp_path):
+    frame = pd.DataFrame({"x": range(9), "days": 0.5, "died": 1})
+    frame.to_csv(tmp_path / "equal.csv", index=False)
+    with pytest.raises(InputError, match=r"All times of .* are 0\.5, so no sample"):
+        read(tmp_path / "equal.csv", time="days", event="died")
 
 
 @given(

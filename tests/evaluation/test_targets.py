@@ -9,7 +9,10 @@ from scipy.stats import spearmanr
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GridSearchCV,
+    GroupKFold,
+    GroupShuffleSplit,
     KFold,
+    LeaveOneGroupOut,
     cross_val_predict,
     cross_val_score,
 )
@@ -111,6 +114,11 @@ def test_survival_probabilities_of_the_last_step_of_a_pipeline():
         assert found.by_score[name].value == pytest.approx(
             alone.by_score[name].value, rel=1e-12
         )
+    search = GridSearchCV(make_pipeline(StandardScaler(), COX), {}, cv=3)
+    scaled = estimate(make_pipeline(StandardScaler(), COX), X, S, **options)
+    searched = estimate(make_pipeline(FunctionTransformer(), search), X, S, **options)
+    brier = "integrated_brier_score"
+    assert searched.by_score[brier].value == scaled.by_score[brier].value
     worse = make_pipeline(StandardScaler(), IPCRidge())
     with pytest.raises(InputError, match="predict_survival_function"):
         estimate(worse, X, S, scoring="ibs", cv=3)
@@ -191,6 +199,34 @@ def test_folds_without_events_are_left_out_with_a_note():
         found = estimate(COX, X, few, random_state=0)
     assert np.isnan(found.scores).any()
     assert any("no two samples that are known to differ" in n for n in found.notes)
+
+
+def test_a_pooled_concordance_beside_survival_probabilities():
+    """Training sets of one event have probabilities at one time, others at 25."""
+    few = S.copy()
+    few["event"] = False
+    few["event"][np.argsort(S["time"])[:2]] = True
+    scores = ["concordance", "concordance_uno", "ibs"]
+    with pytest.warns(UserWarning, match="2 event"):
+        found = estimate(COX, X, few, scoring=scores, random_state=0)
+    with pytest.warns(UserWarning, match="2 event"):
+        alone = estimate(COX, X, few, random_state=0)
+    assert np.isnan(found.scores).sum() > 5
+    assert found.value == alone.value
+    assert found.by_score["integrated_brier_score"].value > 0
+
+
+@pytest.mark.parametrize(
+    "cv", [GroupKFold(4), LeaveOneGroupOut(), GroupShuffleSplit(3, random_state=0)]
+)
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "text"])
+def test_splitters_that_take_groups_split_as_in_scikit_learn(cv, text):
+    """They number groups by their labels; our own folds do not depend on these."""
+    groups = np.random.default_rng(5).permutation(np.arange(90) % 9)
+    groups = np.array(list("zebrafishy"))[groups] if text else groups
+    found = estimate(Ridge(), X, Y, cv=cv, groups=groups)
+    wanted = cross_val_score(Ridge(), X, Y, cv=cv, groups=groups)
+    np.testing.assert_allclose(found.scores, wanted, rtol=1e-12)
 
 
 def test_procedures_of_different_targets_are_refused():

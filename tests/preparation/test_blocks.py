@@ -336,6 +336,37 @@ def test_what_cannot_be_corrected_is_refused_with_the_cure(change, said):
         estimate("nb", X, y, **more)
 
 
+def test_what_determines_the_event_is_refused():
+    """The event is a part of the outcome, too."""
+    X, _ = clinic()
+    X, rng = X.reset_index(drop=True), np.random.default_rng(0)
+    y = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    y["event"], y["time"] = rng.random(len(X)) < 0.6, rng.exponential(1.0, len(X))
+    X["seen"] = np.where(y["event"], "dead", "alive")
+    X["code"] = 3 * y["event"] + 1
+    X["until"] = y["event"] + 0.1 * rng.random(len(X))
+    for name in ("seen", "code", "until"):
+        with pytest.raises(InputError, match=f"'{name}' determines the outcome"):
+            estimate("cox", X[[*GENES, name]], y, covariates=name)
+    with pytest.raises(InputError, match="batch 'seen' determines the event"):
+        estimate("cox", X[[*GENES, "seen"]], y, batch="seen")
+    y["event"] = True  # then nothing is told
+    estimate("cox", X[[*GENES, "seen"]], y, batch="seen", cv=3)
+    estimate("cox", X[[*GENES, "seen"]], y, covariates="seen", cv=3)
+
+
+def test_a_covariate_in_the_order_of_tied_times_is_refused():
+    """Equal times have equal numbers, also where one of them is censored."""
+    X, _ = clinic()
+    rng = np.random.default_rng(1)
+    y = np.empty(len(X), dtype=[("event", bool), ("time", float)])
+    y["event"] = rng.random(len(X)) < 0.6
+    y["time"] = rng.integers(1, 9, len(X))
+    X["days"] = 3 * y["time"] + 1
+    with pytest.raises(InputError, match="'days' determines the outcome"):
+        estimate("cox", X[[*GENES, "days"]], y, covariates="days")
+
+
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_a_covariate_in_the_order_of_the_times_is_refused(sign):
     X, _ = clinic()

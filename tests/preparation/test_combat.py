@@ -39,8 +39,12 @@ def hospitals(seed=0, sizes=(16, 12, 9), n_features=12):
 @pytest.mark.parametrize("covariates", [[], ["age", "sex"]], ids=["none", "two"])
 @pytest.mark.parametrize("parametric", [True, False])
 @pytest.mark.parametrize("mean_only", [True, False])
-def test_fitted_on_all_samples_it_is_neurocombat(covariates, parametric, mean_only):
+@pytest.mark.parametrize("reference", [None, "north"])
+def test_fitted_on_all_samples_it_is_neurocombat(
+    covariates, parametric, mean_only, reference, monkeypatch
+):
     pytest.importorskip("neuroCombat")
+    monkeypatch.setattr(np, "int", int, raising=False)  # gone from numpy since 1.24
     from neuroCombat import neuroCombat
 
     X = hospitals()
@@ -53,12 +57,29 @@ def test_fitted_on_all_samples_it_is_neurocombat(covariates, parametric, mean_on
             continuous_cols=[c for c in covariates if c == "age"],
             parametric=parametric,
             mean_only=mean_only,
+            ref_batch=reference,
         )["data"].T
     ours = ComBat(
-        "site", covariates=covariates, parametric=parametric, mean_only=mean_only
+        "site",
+        covariates=covariates,
+        parametric=parametric,
+        mean_only=mean_only,
+        reference=reference,
     )
     part = X[[*NAMES, "site", *covariates]]
     np.testing.assert_allclose(ours.fit_transform(part), expected, rtol=0, atol=1e-10)
+
+
+def test_a_reference_batch_stays_and_is_checked():
+    X = hospitals()[[*NAMES, "site"]]
+    fitted = ComBat("site", reference="north").fit(X[:30])
+    north = X[X["site"] == "north"]
+    np.testing.assert_array_equal(fitted.transform(north), north[NAMES])
+    with pytest.raises(InputError, match=r"reference='nort' is no batch.*'north'"):
+        ComBat("site", reference="nort").fit(X)
+    alone = X[(X["site"] != "west") | (X["site"] == "west").cumsum().eq(1)]
+    with pytest.raises(InputError, match="reference batch 'west' has one training"):
+        ComBat("site", reference="west", mean_only=True).fit(alone)
 
 
 @pytest.mark.parametrize("parametric", [True, False])

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import assume, given, reject
 from hypothesis import strategies as st
 from scipy import sparse, stats
+from sklearn.base import clone
 from sklearn.feature_selection import (
     RFE,
     mutual_info_classif,
     mutual_info_regression,
 )
 from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold
 from sklearn.svm import SVR
 from statsmodels.duration.hazard_regression import PHReg
 from tests.oracles.incremental import UnclearError
@@ -28,6 +30,7 @@ from tests.selection.problems import (
     varies,
 )
 from tests.selection.rows import each_outcome
+from tests.selection.test_groups import groupings
 
 import veridical
 from veridical._core.errors import InputError
@@ -335,6 +338,94 @@ def test_targets_in_other_containers_select_the_same(row):
             fit(row, dense),
             y,
         )
+
+
+def containers(row, problem, y):
+    """Yield the features and the target as every library has them."""
+    names = [f"g{j}" for j in range(problem.X.shape[1])]
+    if row.target == "survival":
+        frame = pd.DataFrame({"died": y["event"], "days": y["time"]})
+    else:
+        frame = pd.Series(y)
+    yield "numpy", problem.X, y
+    yield "pandas", pd.DataFrame(problem.X, columns=names), frame
+    yield "polars", pl.DataFrame(problem.X, schema=names), pl.from_pandas(frame)
+    if row.sparse:
+        yield "csr", sparse.csr_array(problem.X), y
+        yield "csc", sparse.csc_matrix(problem.X), y
+
+
+def weightings(row, n):
+    """Yield no weights, and those that the selector reads."""
+    rng = np.random.default_rng(8)
+    yield None
+    yield rng.integers(0, 4, n)
+    if row.weights == "any":
+        yield rng.random(n) + 0.1
+
+
+@each_outcome()
+def test_many_training_sets_of_every_container_with_weights_are_the_loop(row):
+    """Folds and a bootstrap sample; half of the values are 0, as sparse data have."""
+    problem = plain(row, 36, 10)
+    problem.X[np.abs(problem.X) < 0.7] = 0.0
+    rng, every = np.random.default_rng(2), np.arange(36)
+    sets = [
+        *(np.flatnonzero(every % 4 != f) for f in range(4)),
+        rng.integers(0, 36, 36),
+    ]
+    for weights in weightings(row, 36):
+        wanted = []
+        for rows in sets:
+            w = None if weights is None else weights[rows]
+            fitted = row.make(problem).fit(problem.X[rows], problem.y[rows], w)
+            wanted.append(fitted.order_.tolist())
+        for name, X, y in containers(row, problem, problem.y):
+            selector = row.selector(1, **row.parameters)
+            found = selector.rank_many(X, y, sets, weights)
+            assert [order.tolist() for order in found] == wanted, name
+
+
+@each_outcome()
+@given(data=st.data())
+@examples(3)
+def test_many_training_sets_with_groups_of_features_are_the_loop(row, data):
+    problem = data.draw(row.problems(max_rows=20))
+    groups, keep = data.draw(groupings(problem.categorical.size))
+    sets = data.draw(train_sets(problem.y, row.min_rows))
+    sets = [rows for rows in sets if varies(problem.y[rows])]
+    assume(sets)
+    chosen = {"feature_groups": groups.labels, "keep": keep or None}
+    orders = row.make(problem, **chosen).rank_many(problem.X, problem.y, sets)
+    for rows, order in zip(sets, orders, strict=True):
+        alone = row.make(problem, **chosen).fit(problem.X[rows], problem.y[rows])
+        assert order.tolist() == alone.order_.tolist()
+
+
+@each_outcome()
+def test_a_selection_keeps_groups_of_samples_whole(row):
+    """`select` ranks on training sets without the groups that it tests on."""
+    problem = plain(row, 40, 10)
+    groups = np.random.default_rng(5).permutation(np.arange(40) % 8)
+    weights = np.random.default_rng(6).integers(1, 4, 40)
+    model = "ridge" if row.target == "numbers" else "cox"
+    selector = row.make(problem, n_features_to_select=3)
+    options = {"estimator": model, "n_features_to_select": 3, "random_state": 0}
+    given = {"groups": groups, "sample_weight": weights}
+    splits = [*GroupKFold(4).split(problem.X, groups=groups)]
+    found = veridical.select(
+        selector, problem.X, problem.y, cv=GroupKFold(4), **given, **options
+    )
+    counts = np.zeros(10, dtype=int)
+    for train, test in splits:
+        assert not set(groups[train]) & set(groups[test])
+        fitted = clone(selector)
+        fitted.fit(problem.X[train], problem.y[train], weights[train])
+        counts[fitted.order_[:3]] += 1
+    every = (*found.features, *found.other_features)
+    assert {one.index: one.n_folds for one in every if one.n_folds} == {
+        j: n for j, n in enumerate(counts.tolist()) if n
+    }
 
 
 # -- weights -------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from veridical._core.advice import for_users
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.devices import to_host
 from veridical._core.encoding import (
     Features,
@@ -175,13 +175,11 @@ def _with_structure(table: Table, groups: Any, sample_weight: Any) -> Table:
     return table.replace(**changes) if changes else table
 
 
-def check_table(
-    X: Any, y: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
+def check_features(
+    X: Any, name: str = "X", *, categorical_features: Any = "from_dtype"
 ) -> None:
-    """Raise if no classifier can be trained on a table; see `read_table`."""
-    read_table(
-        X, y, kind="classes", name=name, categorical_features=categorical_features
-    )
+    """Raise if nothing can be learned from some features; see `read_table`."""
+    _check_features(encode(X, categorical_features, name=name), name)
 
 
 def _refuse_no_table(X: Any) -> None:
@@ -310,9 +308,11 @@ def read_target(
 
 def are_numbers(labels: NDArray[Any]) -> bool:
     """Return whether floats measure something rather than number classes."""
-    if labels.dtype.kind != "f" or labels.ndim != 1 or not np.isfinite(labels).all():
+    if labels.dtype.kind != "f" or labels.ndim != 1 or np.isnan(labels).any():
         return False
-    return bool((labels != np.round(labels)).any()) or bool(_count_rare(labels))
+    if (labels != np.round(labels)).any():
+        return True  # one that is infinite is refused later, as a number
+    return bool(np.isfinite(labels).all()) and bool(_count_rare(labels))
 
 
 def _read_numbers(values: NDArray[Any], n_samples: int, name: str) -> Numbers:
@@ -350,12 +350,15 @@ def _as_numbers(values: NDArray[Any], name: str) -> NDArray[Any]:
     return found.to_numpy(dtype=np.float64)
 
 
-def check_outcome(labels: NDArray[Any], n_samples: int, name: str) -> None:
+def check_outcome(y: Any, n_samples: int, name: str) -> None:
     """Raise if a column can be no target: missing or constant, and the like.
 
     Whether it holds classes or numbers is decided later.
     """
-    if are_numbers(labels):
+    labels = np.asarray(y)
+    if labels.dtype.names:
+        _read_survival(labels, n_samples, name)
+    elif are_numbers(labels):
         _read_numbers(labels, n_samples, name)
     else:
         check_labels(labels, n_samples, name)
@@ -375,6 +378,11 @@ def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
 
 #: Names of columns that hold whether the event was seen.
 _EVENT_NAMES = ("event", "status", "death", "died", "dead", "cens", "censored")
+#: Words for whether an event was seen.
+_TRUTHS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
+_EVENT_CURE = (
+    "recode it: 1 for the event that you study, 0 for every other end of an observation"
+)
 _SURVIVAL_CURE = (
     "give a structured array or a frame with a field of True and False (whether the "
     "event was seen) and a field of numbers (the time), as scikit-survival's "
@@ -401,7 +409,7 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
         is_event = [_is_event(a), _is_event(b)]
     if is_event[0] == is_event[1]:  # the names have to decide
         is_event = [str(one).lower() in _EVENT_NAMES for one in (first, second)]
-    if is_event[0] == is_event[1] or not _is_event(a if is_event[0] else b):
+    if is_event[0] == is_event[1]:
         raise InputError(
             f"The target of {name} has two columns, {quote(first)} and {quote(second)}"
             f", of which one must be an event (True or False, or 1 and 0) and the "
@@ -413,6 +421,62 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
             f"{name} has {n_samples} rows but {len(time)} times; give one per row."
         )
     return check_survival(time, event, name)
+
+
+def read_events(
+    values: Any, name: str, column: str = "", cure: str = _EVENT_CURE
+) -> BoolArray:
+    """Read whether events were seen.
+
+    Parameters
+    ----------
+    values : array or Series of shape (n_samples,)
+        True, 1 or "yes" where the event was seen, False, 0 or "no" where the time is
+        censored.
+    name : str
+        Name of the table in messages.
+    column : str, default=""
+        The column in messages.
+    cure : str, optional
+        What to do about other values.
+
+    Raises
+    ------
+    InputError
+        If one is missing, or neither of these.
+
+    Examples
+    --------
+    >>> read_events(np.array(["yes", "No"]), "toy.csv").tolist()
+    [True, False]
+    >>> read_events([1, 0, 2], "toy.csv")
+    Traceback (most recent call last):
+        ...
+    veridical.InputError: The event of toy.csv must be 1 (the event was seen) ...
+    """
+    refuse_missing_labels(values, name, what="event")
+    seen = _as_truths(values)
+    odd = np.flatnonzero(np.isnan(seen))
+    if odd.size:
+        value = quote(np.asarray(values)[odd[0]])
+        others = f" ({odd.size} such rows)" if odd.size > 1 else ""
+        within = f" (column {quote(column)})" if column else ""
+        raise InputError(
+            f"The event of {name}{within} must be 1 (the event was seen) or 0 "
+            "(censored), or true or false, or yes or no, but it is "
+            f"{value} in row {odd[0]}, counted from 0{others}; {cure}."
+        )
+    found: BoolArray = seen.astype(np.bool_)
+    return found
+
+
+def _as_truths(values: Any) -> FloatArray:
+    """Return 1 and 0 for what is true and false; NaN for all else."""
+    column = pd.Series(np.asarray(values))
+    if column.dtype.kind not in "biuf":
+        column = column.astype(str).str.lower().replace(_TRUTHS)
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=np.float64)
+    return np.where(np.isin(numbers, (0, 1)), numbers, np.nan)
 
 
 def read_times(estimator: Any, y: Any, n_samples: int) -> Survival:
@@ -454,7 +518,7 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
     time : array of shape (n_samples,)
         Positive numbers.
     event : array of shape (n_samples,)
-        True or 1 where the event was seen, False or 0 where the time is censored.
+        Whether the event was seen, see `read_events`.
     name : str
         Name of the table in messages.
 
@@ -464,12 +528,7 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
         If a time is missing, infinite or not positive, an event is missing or neither 0
         nor 1, or no event was seen.
     """
-    if not _is_event(event):
-        odd = next(one for one in pd.unique(event) if one not in (0, 1))
-        raise InputError(
-            f"The event of {name} must be True or False, or 1 (seen) and 0 (censored), "
-            f"but one is {quote(odd)}; recode it."
-        )
+    seen = read_events(event, name)
     try:
         times = np.asarray(time, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -489,7 +548,6 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
             f"{int(bad[0])}, counted from 0{others}; correct these times or remove the "
             "rows; where times are counted in whole units, add half a unit to 0."
         )
-    seen = np.asarray(event).astype(np.bool_)
     if times.size and not seen.any():
         raise InputError(
             f"{name} has no event: all {times.size} times are censored, so nothing is "
@@ -504,9 +562,7 @@ def check_survival(time: NDArray[Any], event: NDArray[Any], name: str) -> Surviv
 
 
 def _is_event(values: NDArray[Any]) -> bool:
-    if values.dtype.kind == "b":
-        return True
-    return bool(pd.Series(values).isin([0, 1]).all())
+    return not np.isnan(_as_truths(values)).any()
 
 
 def _survival_columns(y: Any, name: str) -> dict[Any, NDArray[Any]]:

@@ -127,6 +127,17 @@ class Outputs(NamedTuple):
         return self.take(size)
 
 
+def last_step(estimator: Any) -> Any:
+    """Return what learns: the last step of a pipeline, the estimator of a search."""
+    while True:
+        if isinstance(estimator, Pipeline):
+            estimator = estimator.steps[-1][1]
+        elif hasattr(estimator, "estimator") and hasattr(estimator, "cv"):
+            estimator = estimator.estimator
+        else:
+            return estimator
+
+
 def join_outputs(
     parts: Sequence[Outputs], join: Callable[[Any], Any] = np.concatenate
 ) -> Outputs:
@@ -815,8 +826,7 @@ class Score(_NamedScore):
             return None
         if self.needs == "survival":
             asked: tuple[str, ...] = ("predict_survival_function",)
-            while isinstance(estimator, Pipeline):  # it does not pass this method on
-                estimator = estimator.steps[-1][1]
+            estimator = last_step(estimator)  # the others do not pass this method on
         elif self.needs == "ranking":
             asked = ("decision_function", "predict_proba")
         else:

@@ -28,6 +28,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.seeds import folds_generator, root_seed
+from veridical._core.targets import number_labels
 from veridical._core.text import quote
 from veridical._core.validation import check_count
 
@@ -724,7 +725,11 @@ def split_table(
             f"{type(method).__name__} does not keep groups whole: its split has no "
             "parameter groups; use a number of folds, such as cv=10."
         )
-    return method.split(labels, random_state, table.groups)
+    groups = table.groups
+    if isinstance(method, Splitter) and table.group_names is not None:
+        # scikit-learn's splitters number groups in the order of their labels.
+        groups = number_labels(table.group_names)[0][groups]
+    return method.split(labels, random_state, groups)
 
 
 def _refuse_class_in_one_group(labels: NDArray[Any], table: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from veridical.comparison.records import Comparison
 
 DEFAULT_SELECTORS = ("relieff", "fcbf")
+#: FCBF does not read survival times.
+SURVIVAL_SELECTORS = ("relieff", "cox-score")
 CV = "10"
 DEFAULT_TEST = "corrected-t"
 # The example of the paper, which runs without DATA.
@@ -92,7 +95,8 @@ def compare(
         options.optional(
             "A,B,...",
             f"Two or more of {', '.join(names.SELECTORS)}, with commas between them. "
-            rf"\[default: {','.join(DEFAULT_SELECTORS)}]",
+            rf"\[default: {','.join(DEFAULT_SELECTORS)}; "
+            f"{','.join(SURVIVAL_SELECTORS)} for survival times]",
             autocompletion=names.completer(names.SELECTORS),
         ),
     ] = None,
@@ -142,7 +146,8 @@ def compare(
     beside IN and OUT. Three selectors or more are compared pair by pair, with
     p-values adjusted for the number of pairs, and by their mean ranks.
     """
-    chosen = _names(selectors)
+    default = DEFAULT_SELECTORS if time is None else SURVIVAL_SELECTORS
+    chosen = _names(selectors or default)
     common = options.check_shared(
         "compare", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,
@@ -204,11 +209,11 @@ def _check(request: CompareRequest) -> None:
         )
 
 
-def _names(selectors: list[str] | None) -> tuple[str, ...]:
+def _names(selectors: Sequence[str]) -> tuple[str, ...]:
     """Return the selectors: at least two, all different where there are more."""
     from veridical._core.errors import InputError
 
-    names = tuple(options.split_commas(selectors or DEFAULT_SELECTORS))
+    names = tuple(options.split_commas(selectors))
     if len(names) < 2:
         raise InputError(
             f"--selectors names {len(names)} selector(s); a comparison takes two or "

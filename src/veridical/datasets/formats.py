@@ -6,6 +6,7 @@ module of its own and one line in ``_BINARY`` or ``_TEXT``.
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,12 @@ from numpy.typing import NDArray
 from veridical._core.advice import for_users
 from veridical._core.errors import InputError
 from veridical._core.lazy import read_bytes
-from veridical._core.reading import check_survival, refuse_missing_labels
-from veridical._core.text import did_you_mean, listed, quote
+from veridical._core.reading import (
+    check_outcome,
+    check_survival,
+    read_events,
+)
+from veridical._core.text import did_you_mean, listed
 from veridical.datasets.arff import looks_like_arff, read_arff
 from veridical.datasets.block_files import (
     HDF5,
@@ -36,9 +41,6 @@ from veridical.datasets.parquet import read_parquet
 from veridical.datasets.unsupported import refuse_unsupported
 
 ReadData = tuple[Any, NDArray[Any]]
-
-#: Words for whether an event was seen.
-_TRUTHS = {"true": "1", "false": "0", "yes": "1", "no": "0"}
 
 
 @dataclass(frozen=True)
@@ -110,8 +112,9 @@ def read(
         default ``y``; of AnnData a column of ``obs``. In libsvm's format the target
         has no name: leave it out.
     time, event : str, optional
-        In place of `target`: the columns with a survival time, and with whether the
-        event was seen (1, or true) or the time is censored (0, or false).
+        In place of `target`: the columns (in an npz file the arrays) with a survival
+        time, and with whether the event was seen (1, or true) or the time is censored
+        (0, or false).
     header : bool, optional
         For CSV and TSV: whether the first row holds the names of the columns. By
         default its content decides. Without names columns are called ``column_1``,
@@ -187,6 +190,14 @@ def read(
         raise InputError(
             f"layer={layer!r} is for AnnData, which {name} is not; leave it out."
         )
+    X, y = _read_whole(path, target, header)
+    check_outcome(y, X.shape[0], name)
+    return X, y
+
+
+def _read_whole(path: str | Path, target: str | None, header: bool | None) -> ReadData:
+    """Read a table into memory; the target is not checked, except for missing ones."""
+    path, name = Path(path).expanduser(), str(path)
     with _open(path, name) as file:
         head = file.read(8)
         for binary in _BINARY:
@@ -260,29 +271,24 @@ def _read_survival(
             f"{time!r} is given for the time and for the event of {name}; name the "
             "column of each."
         )
-    X, times = read(path, time, header=header)
+    X, times = _read_whole(path, time, header)
     known = [str(column) for column in getattr(X, "columns", ())]
-    if event not in known:
+    if event in known:
+        seen = X[event]
+        X = X.drop(columns=event)
+    elif zipfile.is_zipfile(Path(path).expanduser()):  # npz: an array of its own
+        seen = pd.Series(_read_whole(path, event, header)[1])
+    else:
         raise InputError(
             f"{name} has no column {event!r} for the event{did_you_mean(event, known)} "
             f"The columns are {listed(known)}."
         )
-    seen = X[event]
-    if seen.isna().any():
-        refuse_missing_labels(seen, name, what="event")
-    values = seen.astype(str).str.lower().replace(_TRUTHS).to_numpy()
-    values = pd.to_numeric(pd.Series(values), errors="coerce").fillna(-1).to_numpy()
-    if not np.isin(values, (0, 1)).all():
-        odd = seen.to_numpy()[~np.isin(values, (0, 1))][0]
-        cure = "recode it"
-        if np.isin(times, (0, 1)).all():
-            cure = f"the values of {time!r} are 0 and 1, so that the two may be swapped"
-        raise InputError(
-            f"Column {event!r} of {name} must be 1 (the event was seen) or 0 "
-            f"(censored), or true or false, but one value is {quote(odd)}; {cure}."
-        )
-    found = check_survival(times, values.astype(bool), name)
-    return X.drop(columns=event), found.labels
+    more = {}
+    if np.isin(times, (0, 1)).all():
+        swapped = f"the values of {time!r} are 0 and 1, so that the two may be swapped"
+        more = {"cure": swapped}
+    found = check_survival(times, read_events(seen, name, event, **more), name)
+    return X, found.labels
 
 
 def _refuse_header(header: bool | None, kind: str, name: str) -> None:

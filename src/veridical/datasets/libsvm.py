@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
-from veridical._core.reading import check_table
+from veridical._core.reading import check_features
 from veridical._core.text import quote
 from veridical.datasets.limits import memory
 
@@ -79,7 +79,7 @@ def read_libsvm(
     whole = np.all(y == np.round(y)) and np.all(np.abs(y) < _LARGEST_EXACT)
     labels = y.astype(np.int64) if whole else y
     table = csr_array(X)
-    check_table(table, labels, name)
+    check_features(table, name)
     return table, labels
 
 

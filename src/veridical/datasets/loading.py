@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
+from veridical._core.reading import check_outcome
 from veridical._core.text import did_you_mean
 from veridical.datasets.embedded import EMBEDDED, load_embedded
 from veridical.datasets.fetching import PREFIX, TARGET, cache_folder, check_sum, fetch
@@ -80,7 +81,9 @@ def load(name: str) -> tuple[Any, NDArray[Any]]:
         return X.to_numpy(), y
     path, target = _located(name)
     if path.suffix == ".npz":
-        return read_npz(path, None, str(path), with_names=False)
+        X, y = read_npz(path, None, str(path), with_names=False)
+        check_outcome(y, X.shape[0], str(path))
+        return X, y
     X, y = read(path, target)
     if isinstance(X, pd.DataFrame) and not (X.dtypes == "category").any():
         X = X.to_numpy()

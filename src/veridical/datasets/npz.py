@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from veridical._core.errors import InputError
-from veridical._core.reading import check_table
+from veridical._core.reading import check_features
 from veridical._core.text import did_you_mean, listed, number_repeated, plural
 from veridical.datasets.limits import memory, too_much
 from veridical.datasets.unsupported import refuse_unsupported_archive
@@ -68,7 +68,7 @@ def read_npz(
             f"{name} has {X.shape[0]} rows, but its labels have the shape {y.shape}; "
             "there must be one per row."
         )
-    check_table(X, y, name)
+    check_features(X, name)
     return X, y
 
 

@@ -13,11 +13,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from veridical._core.errors import InputError
-from veridical._core.reading import (
-    check_outcome,
-    refuse_empty,
-    refuse_missing_labels,
-)
+from veridical._core.reading import refuse_empty, refuse_missing_labels
 from veridical._core.text import did_you_mean, listed, quote
 
 #: Returns the place of row i of a table in its file, such as "line 7".
@@ -74,7 +70,6 @@ def split_target(
         )
     y = as_labels(frame[target], f"column {target!r} of {name}", where)
     X = set_types(frame.drop(columns=target), name, where)
-    check_outcome(y, len(X), name)
     _refuse_columns_without_values(X, name)
     return X, y
 

@@ -280,12 +280,15 @@ class Evaluation:
 
     def _pooled(self, score: Score, k: int) -> float:
         assert self.classes is not None
-        pooled = join_outputs([one.at(k) for one in self.all_outputs])
+        response = score.response(self.estimator)
+        parts = [one.at(k) for one in self.all_outputs]
+        if response is None:  # probabilities of survival are at times of the split
+            parts = [Outputs(one.codes) for one in parts]
         return score.score_outputs(
             pool_targets(self.targets),
-            pooled,
+            join_outputs(parts),
             self.classes,
-            score.response(self.estimator),
+            response,
             None if self.weights is None else np.concatenate(self.weights),
         ).value
 

@@ -186,12 +186,13 @@ def refuse_training_of_one_class(table: Table, splits: Sequence[Split]) -> None:
     if table.kind != "classes":
         for s, split in enumerate(splits, 1):
             if table.target.is_constant(split.train):
-                what = "one number only"
+                what, cure = "one number only", ""
                 if table.kind == "survival":
                     what = "no event before the end of another observation"
+                    cure = ", or observe more events"
                 raise InputError(
                     f"The training set of split {s} of {len(splits)} holds {what}: "
-                    "nothing can be selected there; use fewer folds."
+                    f"nothing can be selected there; use fewer folds{cure}."
                 )
         return
     present = class_counts(splits, table.y, table.n_classes) > 0

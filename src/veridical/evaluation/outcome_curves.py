@@ -207,9 +207,18 @@ def survival_at_time(time: FloatArray, event: BoolArray, at: float) -> Interval:
 def _calibration(
     targets: Sequence[Observed], probabilities: Sequence[Any]
 ) -> tuple[OutcomeCurves, ...]:
-    """Compare predicted with observed probabilities at the middle time of a score."""
+    """Compare predicted with observed probabilities at the middle time of a score.
+
+    Between the times at which a split has probabilities, they are interpolated.
+    """
     at = float(np.median([one.times[len(one.times) // 2] for one in targets]))
-    predicted = np.concatenate([S[-1][:, S.shape[-1] // 2] for S in probabilities])
+    predicted = np.array(
+        [
+            np.interp(at, one.times, curve)
+            for one, S in zip(targets, probabilities, strict=True)
+            for curve in S[-1]
+        ]
+    )
     labels = np.concatenate([one.test.labels for one in targets])
     bins = np.array_split(np.argsort(predicted, kind="stable"), _N_QUARTERS)
     if min(map(len, bins)) < 2 * _FEWEST_IN_BIN:

@@ -15,7 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 from sklearn.pipeline import Pipeline
 
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.scoring import Outputs
+from veridical._core.scoring import Outputs, last_step
 from veridical._core.survival_scores import kaplan_meier, score_times
 from veridical._core.table import Table
 from veridical._core.targets import Kind, Numbers, Survival
@@ -48,17 +48,6 @@ def target_of(estimator: Any) -> Kind | None:
     if is_classifier(last):
         return "classes"
     return "numbers" if is_regressor(last) else None
-
-
-def last_step(estimator: Any) -> Any:
-    """Return what learns: the last step of a pipeline, the estimator of a search."""
-    while True:
-        if isinstance(estimator, Pipeline):
-            estimator = estimator.steps[-1][1]
-        elif hasattr(estimator, "estimator") and hasattr(estimator, "cv"):
-            estimator = estimator.estimator
-        else:
-            return estimator
 
 
 def _is_survival(estimator: Any) -> bool:
@@ -108,8 +97,8 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
     ----------
     model : estimator
         Fitted; its ``predict_survival_function(X)``, or that of the last step of a
-        pipeline, returns a step function per sample, as scikit-survival's do, or it
-        takes ``times`` and returns an array.
+        pipeline or of the best estimator of a search, returns a step function per
+        sample, as scikit-survival's do, or it takes ``times`` and returns an array.
     X : array-like or data frame
         The samples.
     times : array of shape (n_times,)
@@ -120,9 +109,13 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
     array of shape (n_samples, n_times)
         The probabilities.
     """
-    while isinstance(model, Pipeline):  # which passes on other methods, but not this
-        X = model[:-1].transform(X) if len(model) > 1 else X
-        model = model.steps[-1][1]
+    while not hasattr(model, "predict_survival_function"):
+        # Pipelines and searches of scikit-learn pass on other methods, but not this.
+        if isinstance(model, Pipeline):
+            X = model[:-1].transform(X) if len(model) > 1 else X
+            model = model.steps[-1][1]
+        else:
+            model = model.best_estimator_
     ask = model.predict_survival_function
     if "times" in inspect.signature(ask).parameters:
         return np.asarray(ask(X, times=times), dtype=np.float64)
@@ -130,9 +123,14 @@ def survival_at(model: Any, X: Any, times: FloatArray) -> FloatArray:
 
 
 def _at(curve: Any, times: FloatArray) -> FloatArray:
-    """Evaluate a step function, which scikit-survival's refuse beyond their domain."""
+    """Evaluate a step function.
+
+    Those of scikit-survival refuse times beyond their domain, and return a number for
+    an array of one time.
+    """
     domain = getattr(curve, "domain", (-np.inf, np.inf))
-    return np.asarray(curve(np.clip(times, *domain)), dtype=np.float64)
+    found = np.asarray(curve(np.clip(times, *domain)), dtype=np.float64)
+    return found.reshape(times.shape)
 
 
 def constant_values(table: Table, train: IntArray, shape: tuple[int, ...]) -> Any:

@@ -21,12 +21,11 @@ from scipy import sparse
 from sklearn.base import clone
 
 from veridical._core.advice import for_users
-from veridical._core.arrays import FloatArray, IntArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.encoding import Features, refuse_lazy
 from veridical._core.errors import InputError
 from veridical._core.reading import is_frame, read_table
 from veridical._core.sklearn_private import take
-from veridical._core.survival_scores import concordance
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Numbers, Survival
 from veridical._core.text import listed, listing, one_line, plural, quote, write_rows
@@ -219,6 +218,10 @@ class SampleBlocks:
                 for is_so, words in (
                     (self.combat.mean_only, "means only"),
                     (self.combat.protect_outcome, "with the outcome protected"),
+                    (
+                        self.combat.reference is not None,
+                        f"made like {self.combat.reference}",
+                    ),
                 )
                 if is_so
             ]
@@ -454,13 +457,32 @@ def _check_confounding(blocks: SampleBlocks, table: Table) -> None:
         )
     if isinstance(table.target, Classes):
         _check_batch_classes(blocks.batch, table.target)
+    elif isinstance(table.target, Survival):
+        _check_batch_events(blocks.batch, table.target)
+
+
+def _have_one(batch: pd.Series[Any], codes: IntArray) -> tuple[BoolArray, Any]:
+    """Return which batches have samples of one code only, and the batches."""
+    counts = pd.crosstab(batch, codes)
+    return (counts.to_numpy() > 0).sum(axis=1) == 1, counts.index
+
+
+def _check_batch_events(batch: pd.Series[Any], target: Survival) -> None:
+    if target.event.all():
+        return
+    pure, _ = _have_one(batch, target.event.astype(np.intp))
+    if pure.all():
+        raise InputError(
+            f"The batch {quote(str(batch.name))} determines the event: in every batch "
+            "either all events were seen or all times are censored, so differences "
+            "between batches cannot be told from those between early and late times. "
+            "No method can correct this; collect batches with events and with "
+            "censored times."
+        )
 
 
 def _check_batch_classes(batch: pd.Series[Any], target: Classes) -> None:
-    codes, labels = pd.factorize(batch)
-    counts = np.zeros((len(labels), len(target.classes)), dtype=int)
-    np.add.at(counts, (codes, target.codes), 1)
-    pure = (counts > 0).sum(axis=1) == 1
+    pure, labels = _have_one(batch, target.codes)
     name = quote(str(batch.name))
     if pure.all():
         raise InputError(
@@ -508,13 +530,21 @@ def _determines(column: pd.Series[Any], table: Table) -> bool:
         target = np.asarray(table.labels, dtype=np.float64)
         return bool(abs(np.corrcoef(values, target)[0, 1]) > 1 - 1e-9)
     if isinstance(table.target, Survival):
-        return number and _orders_times(values, table.target)
+        event = table.target.event.astype(np.intp)
+        return (number and _orders_times(values, table.target)) or (
+            bool(np.ptp(event)) and _separates(column, event)
+        )
     assert isinstance(table.target, Classes)
-    codes = table.y
-    if number and column.nunique() > table.n_classes:
+    return _separates(column, table.y)
+
+
+def _separates(column: pd.Series[Any], codes: IntArray) -> bool:
+    """Return whether a covariate alone gives the class, and not by chance."""
+    values, n_classes = column.to_numpy(), len(np.unique(codes))
+    if pd.api.types.is_numeric_dtype(column) and column.nunique() > n_classes:
         order = np.argsort(values, kind="stable")
         runs = np.flatnonzero(np.diff(codes[order]))
-        if len(runs) != table.n_classes - 1:
+        if len(runs) != n_classes - 1:
             return False
         low, high = values[order][runs], values[order][runs + 1]
         sizes = np.bincount(codes)
@@ -532,9 +562,19 @@ def _determines(column: pd.Series[Any], table: Table) -> bool:
 def _orders_times(values: FloatArray, target: Survival) -> bool:
     """Return whether numbers have the order of all times that can be compared.
 
-    By chance each event has the largest value among the samples then at risk with
-    probability one over their number.
+    Samples of equal times may have equal numbers. By chance each event has the largest
+    value among itself and the samples observed longer with probability one over their
+    number.
     """
-    found = concordance(target, np.asarray(values, dtype=np.float64))
-    at_risk = [np.count_nonzero(target.time >= t) for t in target.time[target.event]]
-    return found in (0.0, 1.0) and -np.log(at_risk).sum() < math.log(_BY_CHANCE)
+    order = np.argsort(target.time, kind="stable")
+    time, event = target.time[order], target.event[order]
+    later = np.searchsorted(time, time, side="right")  # the first observed longer
+    some = event & (later < len(time))
+    at_risk = 1.0 + len(time) - later[some]
+    if -np.log(at_risk).sum() >= math.log(_BY_CHANCE):
+        return False
+    for signed in (values[order], -values[order]):
+        least = np.minimum.accumulate(signed[::-1])[::-1]  # from each sample on
+        if (signed[some] < least[later[some]]).all():
+            return True
+    return False

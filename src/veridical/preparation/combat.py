@@ -76,6 +76,9 @@ class ComBat(BesideFeatures):
         What to do with samples of a batch that ``fit`` has not seen: refuse them, or
         estimate γ and δ of that batch from its own samples given to ``transform``,
         which takes at least two of them, or one with `mean_only`.
+    reference : label, optional
+        A batch that stays as it is; the others are given its mean and variance. By
+        default all batches are given those of all training samples.
     remove : bool, default=True
         Whether to leave the columns `batch` and `covariates` out of the result.
     tol : float, default=1e-4
@@ -91,9 +94,9 @@ class ComBat(BesideFeatures):
     delta_ : array of shape (n_batches, n_features)
         δ*², in units of σ².
     mean_ : array of shape (n_features,)
-        α.
+        α, of the reference where there is one.
     scale_ : array of shape (n_features,)
-        σ.
+        σ, of the reference where there is one.
     coef_ : array of shape (n_covariate_columns, n_features)
         β.
     features_ : int array of shape (n_features,)
@@ -112,6 +115,8 @@ class ComBat(BesideFeatures):
     Notes
     -----
     Fitted on all samples, the result is that of the R package sva and of neuroCombat.
+    (pycombat of inmoose divides variances by n where sva divides by n − 1, so its
+    results are near these.)
     Where ``mean_only`` is used with the parametric estimate, shifts are shrunk as sva
     does it, as if every batch had one sample.
 
@@ -155,6 +160,7 @@ class ComBat(BesideFeatures):
         parametric: bool = True,
         mean_only: bool = False,
         unknown: Literal["error", "estimate"] = "error",
+        reference: Any = None,
         remove: bool = True,
         tol: float = 1e-4,
     ) -> None:
@@ -164,6 +170,7 @@ class ComBat(BesideFeatures):
         self.parametric = parametric
         self.mean_only = mean_only
         self.unknown = unknown
+        self.reference = reference
         self.remove = remove
         self.tol = tol
 
@@ -222,6 +229,7 @@ class ComBat(BesideFeatures):
         codes, self.batches_ = number_labels(read_batches(parts.sides["batch"]))
         sizes = np.bincount(codes)
         self._check_sizes(sizes)
+        model = self._find_reference(sizes)
         indicators = (codes[:, None] == np.arange(sizes.size)).astype(np.float64)
         outcome = self._outcome(y, n)
         _refuse_confounded(indicators, coded, outcome, parts)
@@ -230,9 +238,12 @@ class ComBat(BesideFeatures):
         n_batches = sizes.size
         effects = found[n_batches : n_batches + coded.shape[1]]
         self.coef_ = effects
-        self.mean_ = sizes / n @ found[:n_batches] - coded.mean(axis=0) @ effects
+        shares = sizes / n if model is None else np.arange(n_batches) == model
+        self.mean_ = shares @ found[:n_batches] - coded.mean(axis=0) @ effects
         residuals = values - np.hstack([indicators, centred, outcome]) @ found
         known = ~np.isnan(values)
+        if model is not None:
+            known &= (codes == model)[:, None]
         counts = np.maximum(known.sum(axis=0), 1)
         scale = np.sqrt((np.where(known, residuals, 0.0) ** 2).sum(axis=0) / counts)
         size = np.sqrt((np.where(known, values, 0.0) ** 2).sum(axis=0) / counts)
@@ -248,6 +259,8 @@ class ComBat(BesideFeatures):
         stars = [self._shrink(*one, varies) for one in moments]
         self.gamma_ = np.stack([gamma for gamma, _ in stars])
         self.delta_ = np.stack([delta for _, delta in stars])
+        if model is not None:
+            self.gamma_[model], self.delta_[model] = 0.0, 1.0
         return self
 
     def transform(self, X: Any, *, batch: Any = None, covariates: Any = None) -> Any:
@@ -293,7 +306,11 @@ class ComBat(BesideFeatures):
             else:
                 gamma, delta = self._estimate_unknown(label, standard[rows])
             standard[rows] = (standard[rows] - gamma) / np.sqrt(delta)
-        return self._result(X, parts, standard * self.scale_ + location)
+        corrected = standard * self.scale_ + location
+        if self.reference is not None:
+            stays = batches == self.reference
+            corrected[stays] = parts.values[stays]
+        return self._result(X, parts, corrected)
 
     def fit_transform(
         self, X: Any, y: Any = None, *, batch: Any = None, covariates: Any = None
@@ -330,6 +347,23 @@ class ComBat(BesideFeatures):
             "which no variance can be estimated; join it with a similar batch, leave "
             f"it out, or use fewer folds{cure}."
         )
+
+    def _find_reference(self, sizes: NDArray[Any]) -> int | None:
+        """Return the number of the reference batch; None without one."""
+        if self.reference is None:
+            return None
+        found = np.flatnonzero(self.batches_ == self.reference)
+        if not found.size:
+            raise InputError(
+                f"reference={self.reference!r} is no batch of the training samples, "
+                f"which have {listed(self.batches_.tolist())}; name one of these."
+            )
+        if sizes[found[0]] < 2:
+            raise InputError(
+                f"The reference batch {quote(self.reference)} has one training sample, "
+                "from which no variance can be estimated; name a larger batch."
+            )
+        return int(found[0])
 
     def _learn_covariates(self, parts: Parts) -> tuple[FloatArray, Coding]:
         side = parts.sides.get("covariates")

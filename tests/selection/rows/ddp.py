@@ -45,9 +45,18 @@ ROWS = [
         **INCREMENTAL,
     ),
     Row(
+        "DDP-numbers-0.2",
+        DifferentialPrioritization,
+        step_by_step(incremental.prioritize, scores=line_ratios, alpha=0.2),
+        {"alpha": 0.2},
+        target="numbers",
+        **INCREMENTAL,
+    ),
+    Row(
         "DDP-survival",
         DifferentialPrioritization,
         step_by_step(incremental.prioritize, scores=cox_ratios),
+        sparse=True,
         target="survival",
         **SCORE_TEST,
     ),

@@ -182,6 +182,11 @@ def line_f_ratios(columns, y):
     return [ratio * (len(y) - 2) for ratio in line_ratios(columns, y)]
 
 
+def line_correlations(columns, y):
+    """The same as absolute correlations."""
+    return [outcomes.correlation(x, y) for x in columns]
+
+
 def cox_ratios(columns, y):
     """Relevance of features for survival times; 0 where one does not vary at risk."""
     found = [outcomes.cox(x, y) for x in columns]

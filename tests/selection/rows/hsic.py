@@ -64,4 +64,13 @@ ROWS = [
         )
         for kernel in ("linear", "rbf")
     ),
+    Row(
+        "HSIC-backward-numbers",
+        HSIC,
+        None,
+        {"kernel": "rbf", "search": "backward"},
+        target="numbers",
+        tested_in="test_outcomes.py",
+        **_DEPENDENCE,
+    ),
 ]

@@ -68,4 +68,12 @@ ROWS = [
         target="survival",
         **_RELIEF,
     ),
+    Row(
+        "ReliefF-survival-decay",
+        ReliefF,
+        _rrelieff(n_neighbors=5, decay=2.0),
+        {"n_neighbors": 5, "decay": 2.0},
+        target="survival",
+        **_RELIEF,
+    ),
 ]
