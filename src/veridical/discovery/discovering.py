@@ -521,7 +521,10 @@ def _associate(
         )
     own_null = isinstance(task.selector, _OWN_NULL)
     n_ways = np.inf if own_null else permutations.permuter.n_ways
-    notes += _on_resolution(task, most, n_ways)
+    # Scores of ours treat classes alike.
+    alike = task.own and table.kind == "classes" and np.isfinite(n_ways)
+    n_each = round(permutations.permuter.n_renamings) if alike else 1
+    notes += _on_resolution(task, most, n_ways, n_each)
     if task.own and not apart:
         notes.append(
             "The score of a feature depends on the other features, so its p-value is "
@@ -602,25 +605,35 @@ def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
     return {"correction": names[correction]}
 
 
-def _on_resolution(task: _Discovery, n_drawn: int, n_ways: float) -> list[str]:
+def _on_resolution(
+    task: _Discovery, n_drawn: int, n_ways: float, n_each: int
+) -> list[str]:
     """Say so if permutations cannot give a p-value small enough for one claim.
 
     Features that stop early are no matter: `n_drawn` is the number that was allowed.
-    `n_ways` is the number of different arrangements of the outcome.
+    `n_ways` is the number of different arrangements of the outcome, `n_each` how many
+    of them have the same score, because classes of equal size are exchanged.
     """
     p, level = task.table.n_features, task.level
     needed = ceil((1 if task.rate == "fwer" else p) / level)
-    n = min(1 + n_drawn, n_ways)
+    n_scores = n_ways / n_each
+    n = min(1 + n_drawn, n_scores)
     if n >= needed:
         return []
     fewest = ceil(p / (level * n))
     lost = f"fewer than {fewest} features cannot be claimed"
     if task.rate != "fdr" or fewest > p:
         lost = "no feature can be claimed"
-    if n_ways <= n_drawn:
+    if n_scores <= n_drawn:
+        same = ""
+        if n_each > 1:
+            same = (
+                f", of which {n_each} each have the same scores, because classes have "
+                "equal sizes"
+            )
         return [
-            f"Outcomes can be exchanged in {n_ways:.0f} different ways only, so that "
-            f"the least p-value is about {1 / n_ways:.2g}: {lost}. More samples, or "
+            f"Outcomes can be exchanged in {n_ways:.0f} different ways only{same}; so "
+            f"the least p-value is about {1 / n_scores:.2g}: {lost}. More samples, or "
             "groups, would allow more."
         ]
     option = for_users(f"n_permutations={needed - 1}", f"--permutations {needed - 1}")
