@@ -241,6 +241,8 @@ def test_rates_are_those_of_the_kind_of_outcome():
         assert found.measured.near
     few = discover(X[:, :10], y, random_state=0, n_pairs=0)
     assert not few.measured.near
+    short = discover(X[:20, :10], y[:20], random_state=0, n_pairs=0)
+    assert not short.measured.near  # as many features per sample, but few samples
 
 
 def test_designs_in_which_the_rate_fails_are_warned_of():

@@ -375,11 +375,15 @@ def _check_shape(labels: NDArray[Any], n_samples: int, name: str) -> None:
 
 #: Names of columns that hold whether the event was seen.
 _EVENT_NAMES = ("event", "status", "death", "died", "dead", "cens", "censored")
-_SURVIVAL_CURE = (
-    "give a structured array or a frame with a field of True and False (whether the "
-    "event was seen) and a field of numbers (the time), as scikit-survival's "
-    "Surv.from_arrays(event, time) makes it."
-)
+
+
+def _survival_cure() -> str:
+    return for_users(
+        "give a structured array or a frame with a field of True and False (whether "
+        "the event was seen) and a field of numbers (the time), as scikit-survival's "
+        "Surv.from_arrays(event, time) makes it.",
+        "name its columns with --time and --event.",
+    )
 
 
 def is_survival(y: Any) -> bool:
@@ -405,7 +409,7 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
         raise InputError(
             f"The target of {name} has two columns, {show(first)} and {show(second)}, "
             f"of which one must be an event (True or False, or 1 and 0) and the other "
-            f"a time; {_SURVIVAL_CURE}"
+            f"a time; {_survival_cure()}"
         )
     event, time = (a, b) if is_event[0] else (b, a)
     if len(time) != n_samples:
@@ -528,7 +532,7 @@ def _survival_columns(y: Any, name: str) -> dict[Any, NDArray[Any]]:
         has = f"{len(found)} columns" if found else "one column"
         raise InputError(
             f"A survival target needs an event and a time, but the target of {name} "
-            f"has {has}; {_SURVIVAL_CURE}"
+            f"has {has}; {_survival_cure()}"
         )
     return found
 
