@@ -144,7 +144,8 @@ def test_a_search_that_is_stopped_goes_on_from_its_store(
         (("--checklist", "consort"), "There is no --checklist 'consort'"),
         (("--drop-hopeless", "3"), "--drop-hopeless 3.0 must be a probability"),
         (("--cv", "resubstitution"), "say nothing about new samples"),
-        (("--features", "1000"), "sizes=1000 is not possible"),
+        (("--features", "1000"), "--features=1000 is not possible"),
+        (("--estimators", "cox"), "name its columns with --time and --event"),
     ],
 )
 def test_bad_options_are_named(run, words, said):

@@ -88,8 +88,10 @@ def test_groups_stay_together(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "cure"),
     [
-        (("--fdr", 2), "below 1"),
-        (("--fdr", 0.1, "--fwer", 0.05), "one of fdr, pfer and fwer"),
+        (("--fdr", 2), "--fdr 2.0 must be a number above 0 and below 1"),
+        (("--fdr", 0.1, "--fwer", 0.05), "one of --fdr, --pfer and --fwer"),
+        (("--claim", "stable", "--method", "dcrt"), "does not test --claim stable"),
+        (("--method", "knockoffs", "--fwer", 0.1, "--claim", "conditional"), "--fdr"),
         (("--claim", "causal"), "association"),
         (("--method", "knockof"), "knockoffs"),
         (("--selector", "anvoa"), "anova"),

@@ -53,6 +53,8 @@ def test_stems_are_subjects(ids):
         ["a_1", "a_2", "b_1"],
         ["a_1", "a_1", "b_1", "b_1", "c_1", "c_1"],  # not all different
         list(range(40)),
+        ["2", "foo", float("nan"), "1", "3", "9"],
+        [None, *(f"P{i}-{j}" for i in range(5) for j in "ab")],
     ],
     ids=str,
 )

@@ -258,6 +258,8 @@ def test_rates_are_those_of_the_kind_of_outcome():
         assert found.measured.near
     few = discover(X[:, :10], y, random_state=0, n_pairs=0)
     assert not few.measured.near
+    short = discover(X[:20, :10], y[:20], random_state=0, n_pairs=0)
+    assert not short.measured.near  # as many features per sample, but few samples
 
 
 def test_designs_in_which_the_rate_fails_are_warned_of():
@@ -430,22 +432,44 @@ def test_what_too_few_permutations_cannot_claim(options, said):
         assert found.claimed.size == 0
 
 
+@pytest.mark.parametrize("selector", ["anova", "information-gain"])
 @pytest.mark.parametrize(
-    ("y", "groups", "n_ways"),
+    ("y", "groups", "n_ways", "n_scores"),
     [
-        ("aaabbb", None, 20),
-        ("aabbcc", None, 90),
-        ("aaaabbbb", [0, 0, 1, 1, 2, 2, 3, 3], 6),
-        ("abababab", [0, 0, 0, 0, 1, 1, 1, 1], 36),
+        ("aaabbb", None, 20, 10),
+        ("aabbcc", None, 90, 15),
+        ("aabbc", None, 30, 15),
+        ("aaaaabb", None, 21, 21),
+        ("aaaabbbb", [0, 0, 1, 1, 2, 2, 3, 3], 6, 3),
+        ("abababab", [0, 0, 0, 0, 1, 1, 1, 1], 36, 18),
+        ("abbbaaab", [0, 0, 0, 0, 1, 1, 1, 1], 16, 16),
     ],
 )
-def test_few_ways_to_exchange_outcomes_are_named(y, groups, n_ways):
+def test_few_ways_to_exchange_outcomes_are_named(y, groups, n_ways, n_scores, selector):
+    """Classes of equal size may be exchanged, which changes no score."""
     X = np.random.default_rng(0).normal(size=(len(y), 40))
-    found = discover(X, list(y), groups=groups, random_state=0, n_pairs=0)
+    X[:, 0] = [ord(one) for one in y]  # its own arrangement has the largest score
+    found = discover(
+        X, list(y), selector=selector, groups=groups, random_state=0, n_pairs=0
+    )
     (note,) = (note for note in found.notes if "different ways" in note)
     assert f"in {n_ways} different ways only" in note
+    assert ("have the same scores" in note) == (n_scores < n_ways)
+    assert f"least p-value is about {1 / n_scores:.2g}" in note
     # The true arrangement is drawn as often as any other.
-    assert found.pvalue.min() > 0.5 / n_ways
+    assert found.pvalue.min() == pytest.approx(1 / n_scores, rel=0.5)
+
+
+@pytest.mark.parametrize(
+    ("y", "said"), [("aaabbb", True), ("aaaabbb", False), ("aaaabbbb", False)]
+)
+def test_one_claim_that_classes_of_equal_size_do_not_allow(y, said):
+    """Three samples against three: the least p-value is 0.1."""
+    X = np.random.default_rng(0).normal(size=(len(y), 5))
+    X[:, 0] = [ord(one) for one in y]
+    found = discover(X, list(y), fwer=0.06, random_state=0, n_pairs=0)
+    assert any("no feature can be claimed" in note for note in found.notes) == said
+    assert (found.claimed.size == 0) == said
 
 
 @pytest.mark.parametrize(

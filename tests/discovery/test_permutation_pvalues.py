@@ -1,6 +1,7 @@
 """Permutation p-values with early stopping, against a plain loop."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.oracles.discovery import (
     f_ratio,
@@ -14,6 +15,7 @@ from veridical._core.errors import InputError
 from veridical._core.reading import read_table
 from veridical.criteria import relief
 from veridical.criteria.relief import SETS_AT_ONCE
+from veridical.discovery import permuting, stable
 from veridical.discovery.permutation_pvalues import ENOUGH_ABOVE, sequential_pvalues
 from veridical.discovery.permuting import draw_pairs, make_permutations
 from veridical.kernels.distance import LEVELS
@@ -308,6 +310,32 @@ def test_groups_stay_whole_in_halves_and_permutations():
     for order in make_permutations(table, None, 0).draw(10):
         moved = y[order].reshape(12, 3)
         assert (moved == moved[:, :1]).all()
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("options", [{"fdr": 0.2}, {"fwer": 0.1}, {"claim": "stable"}])
+def test_how_many_are_drawn_together_changes_nothing(grouped, options, monkeypatch):
+    """Of many samples orders and halves are drawn a few at a time, to bound memory."""
+    rng = np.random.default_rng(2)
+    y = np.repeat(np.resize([0, 1], 20), 3)
+    X = rng.normal(size=(60, 12))
+    X[:, 0] += y
+    groups = np.repeat(np.arange(20), 3) if grouped else None
+    options |= {"groups": groups, "random_state": 0, "n_pairs": 4}
+    usual = discover(X, y, **options)
+    monkeypatch.setattr(permuting, "ORDERS_BYTES", 7 * 8 * len(y))
+    monkeypatch.setattr(stable, "_HALVES_BYTES", 1)
+    sizes, pieces = [], permuting.Permutations.chunks
+
+    def chunks(self, n):
+        for orders in pieces(self, n):
+            sizes.append(len(orders))
+            yield orders
+
+    monkeypatch.setattr(permuting.Permutations, "chunks", chunks)
+    few = discover(X, y, **options)
+    assert max(sizes, default=0) <= 7
+    pd.testing.assert_frame_equal(usual.to_frame(), few.to_frame())
 
 
 def test_strata_exchange_inside_only():

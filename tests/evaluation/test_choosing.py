@@ -461,6 +461,80 @@ def test_a_choice_equals_the_slow_loops(kind, correction):
     assert found.score == pytest.approx(expected, abs=1e-9)
 
 
+# -- repeats, groups and weights together, with scores of probabilities ----------------
+
+PROBABLE = {
+    "roc_auc": lambda y, p, w: metrics.roc_auc_score(y, p[:, 1], sample_weight=w),
+    "log_loss": lambda y, p, w: -metrics.log_loss(y, p, sample_weight=w, labels=[0, 1]),
+}
+
+
+@pytest.mark.parametrize("scoring", PROBABLE)
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("correction", ["bbc", "nested"])
+def test_repeated_folds_equal_the_slow_loops(scoring, grouped, correction):
+    """Two repeats of four folds with weights; the mean over repeats, or over folds."""
+    rng = np.random.default_rng(4)
+    n, units = 40, np.arange(40) // (2 if grouped else 1)
+    X = rng.normal(size=(n, 12))
+    signal_and_noise = X[:, :4].sum(axis=1) + 2.0 * rng.normal(size=n)
+    y = (signal_and_noise > np.median(signal_and_noise)).astype(int)
+    w = rng.integers(1, 4, n).astype(float)
+    repeats, splits = [], []
+    for _ in range(2):
+        fold = rng.permutation(units.max() + 1)[units] % 4
+        repeats.append(
+            [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(4)]
+        )
+        splits += repeats[-1]
+    found = choose(
+        X, y, selectors=["anova"], sizes=[1, 2, 4, 8], estimators=[GaussianNB()],
+        scoring=scoring, cv=splits, groups=units if grouped else None, sample_weight=w,
+        correction=correction, baselines=False, n_bootstrap=20, random_state=0,
+    )  # fmt: skip
+    score, sign = PROBABLE[scoring], -1 if scoring == "log_loss" else 1
+    pipelines = [make_pipeline(AnovaF(k), GaussianNB()) for k in (1, 2, 4, 8)]
+
+    def probabilities(c, train, test):
+        return oracle.fitted(pipelines[c], X, y, train, w).predict_proba(X[test])
+
+    P = np.zeros((2, n, 4, 2))
+    for r, folds in enumerate(repeats):
+        for train, test in folds:
+            for c in range(4):
+                P[r, test, c] = probabilities(c, train, test)
+
+    def mean_over_repeats(y, predicted, weights):
+        return np.mean([score(y, one, weights) for one in np.moveaxis(predicted, 1, 0)])
+
+    pooled = np.moveaxis(P, 0, 2)  # samples, candidates, repeats, classes
+    naive = [mean_over_repeats(y, pooled[:, c], w) for c in range(4)]
+    assert sign * found.naive_score == pytest.approx(max(naive), abs=1e-9)
+    if correction == "bbc":
+        codes = np.unique(units, return_inverse=True)[1]
+        counts = draw_weights(codes, 20, as_generator(stream(0, Purpose.CHOICE)))
+        winners, outside = oracle.bbc(mean_over_repeats, y, pooled, counts, w)
+        assert len(set(winners.tolist())) > 1
+        assert sign * found.score == pytest.approx(outside.mean(), abs=1e-9)
+        return
+    in_folds, whole = [], np.zeros((n, 2, 2))
+    for r, folds in enumerate(repeats):
+        for i, (train, test) in enumerate(folds):
+            Q = np.zeros((n, 4, 2))
+            for j, (_, inner) in enumerate(folds):
+                for c in range(4 if j != i else 0):
+                    Q[inner, c] = probabilities(c, np.setdiff1d(train, inner), inner)
+            scores = [score(y[train], Q[train, c], w[train]) for c in range(4)]
+            best = next(c for c, s in enumerate(scores) if s >= max(scores) - 1e-12)
+            whole[test, r] = P[r, test, best]
+            if len(set(y[test])) == 2:
+                in_folds.append(score(y[test], whole[test, r], w[test]))
+    expected = mean_over_repeats(y, whole, w)
+    if scoring == "roc_auc":  # decision values of different models may not be pooled
+        expected = np.mean(in_folds)
+    assert sign * found.score == pytest.approx(expected, abs=1e-9)
+
+
 # -- the answer ------------------------------------------------------------------------
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import GridSearchCV, cross_val_score
@@ -250,6 +250,14 @@ def test_new_samples_have_scores_of_ours():
     assert search.score(X[48:], y[48:]) == np.mean(found == "yes")
     with pytest.raises(InputError, match="classes that the search was not fitted on"):
         search.score(X[:2], np.array(["yes", "maybe"]))
+
+
+@pytest.mark.parametrize("scoring", ["roc_auc", "balanced_accuracy"])
+def test_a_score_that_is_not_defined_is_said(scoring):
+    X, y = problem(80)
+    search = SelectionSearchCV(**QUICK, scoring=scoring).fit(X, y)
+    with pytest.warns(UndefinedMetricWarning, match="not defined: .* class"):
+        assert np.isnan(search.score(X[y == "yes"], y[y == "yes"]))
 
 
 def test_new_numbers_and_survival_times_are_scored():

@@ -149,7 +149,7 @@ def tables():
     yield "sparse", sparse.random(40, 150, 0.1, format="csr", rng=rng), two
 
 
-@pytest.mark.parametrize("pool", [(1024, 128), (12, 4)])
+@pytest.mark.parametrize("pool", [(svm.POOL, svm.EXPECTED), (12, 4)])
 @pytest.mark.parametrize("C", [1.0, 1e-3])
 @pytest.mark.parametrize(
     ("X", "y"), [pytest.param(X, y, id=name) for name, X, y in tables()]

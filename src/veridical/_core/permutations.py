@@ -114,11 +114,28 @@ class OutcomePermuter:
     @property
     def n_ways(self) -> float:
         """Number of different arrangements of the outcome; infinite if very large."""
-        outcome, blocks = self._outcome, np.zeros(self.n, dtype=np.intp)
-        if self.groups is not None:
-            outcome, blocks = outcome[self._row_of_unit], self._blocks
-        size = _log_arrangements(outcome, blocks)
+        size = _log_arrangements(*self._units)
         return round(math.exp(size)) if size < 30 else math.inf
+
+    @property
+    def n_renamings(self) -> float:
+        """Number of ways to exchange classes that give another arrangement.
+
+        These are classes of equal size, in every block. A score that treats classes
+        alike is the same for all these arrangements.
+        """
+        outcome, blocks = self._units
+        counts = np.zeros((int(outcome.max()) + 1, int(blocks.max()) + 1), np.intp)
+        np.add.at(counts, (outcome, blocks), 1)
+        alike = np.unique(counts[counts.any(axis=1)], axis=0, return_counts=True)[1]
+        return math.exp(sum(math.lgamma(n + 1) for n in alike))
+
+    @property
+    def _units(self) -> tuple[IntArray, IntArray]:
+        """Outcome and block of every unit."""
+        if self.groups is None:
+            return self._outcome, np.zeros(self.n, dtype=np.intp)
+        return self._outcome[self._row_of_unit], self._blocks
 
     def describe(self) -> str:
         """Say what is permuted; empty where there are no groups."""

@@ -383,11 +383,15 @@ _TRUTHS = {"true": "1", "yes": "1", "false": "0", "no": "0"}
 _EVENT_CURE = (
     "recode it: 1 for the event that you study, 0 for every other end of an observation"
 )
-_SURVIVAL_CURE = (
-    "give a structured array or a frame with a field of True and False (whether the "
-    "event was seen) and a field of numbers (the time), as scikit-survival's "
-    "Surv.from_arrays(event, time) makes it."
-)
+
+
+def _survival_cure() -> str:
+    return for_users(
+        "give a structured array or a frame with a field of True and False (whether "
+        "the event was seen) and a field of numbers (the time), as scikit-survival's "
+        "Surv.from_arrays(event, time) makes it.",
+        "name its columns with --time and --event.",
+    )
 
 
 def is_survival(y: Any) -> bool:
@@ -413,7 +417,7 @@ def _read_survival(y: Any, n_samples: int, name: str) -> Survival:
         raise InputError(
             f"The target of {name} has two columns, {quote(first)} and {quote(second)}"
             f", of which one must be an event (True or False, or 1 and 0) and the "
-            f"other a time; {_SURVIVAL_CURE}"
+            f"other a time; {_survival_cure()}"
         )
     event, time = (a, b) if is_event[0] else (b, a)
     if len(time) != n_samples:
@@ -584,7 +588,7 @@ def _survival_columns(y: Any, name: str) -> dict[Any, NDArray[Any]]:
         has = f"{len(found)} columns" if found else "one column"
         raise InputError(
             f"A survival target needs an event and a time, but the target of {name} "
-            f"has {has}; {_SURVIVAL_CURE}"
+            f"has {has}; {_survival_cure()}"
         )
     return found
 

@@ -33,7 +33,7 @@ RESUM_SHARE = 1e-3
 WEIGHT_ROUNDING = 1e-11
 #: Features among which the next ones to drop are looked for, and how many of them are
 #: expected to be dropped before others have to be looked at.
-POOL, EXPECTED = 1024, 128
+POOL, EXPECTED = 1536, 192
 #: Samples that may become free before the inverse has to be computed anew.
 ROOM = 32
 #: Features dropped at once, which make the attempt worth its time.
@@ -53,6 +53,11 @@ class _Problem(NamedTuple):
     sign: FloatArray
     target: FloatArray
     bound: FloatArray
+
+
+def _take_features(X: Any, places: IntArray) -> Any:
+    """Return some features; of a dense table by `take`, much faster than by index."""
+    return X[:, places] if sparse.issparse(X) else X.take(places, axis=1)
 
 
 class SVMWeights:
@@ -309,14 +314,14 @@ class SVMWeights:
 
     def _columns(self, places: IntArray) -> FloatArray:
         """Return some features as a dense table."""
-        columns = self._X[:, places]
+        columns = _take_features(self._X, places)
         if sparse.issparse(columns):
             columns = columns.toarray()
         return np.asarray(columns, dtype=np.float64)
 
     def _recompute(self, kept: IntArray, here: IntArray) -> None:
         """Copy the features and sum all products again, without old rounding errors."""
-        self._X = self._X[:, here]
+        self._X = _take_features(self._X, here)
         self._features = kept
         self._present = np.ones(kept.size, dtype=bool)
         self._sum_products()

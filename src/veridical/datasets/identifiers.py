@@ -116,8 +116,8 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
     -------
     (labels, description) or None
         The stem of every sample, which may be given as groups, and the number of stems
-        in words, with an example. None where identifiers share no stems, or where
-        there are too few stems for subjects.
+        in words, with an example. None where identifiers share no stems, where there
+        are too few stems for subjects, or where an identifier is missing.
 
     Examples
     --------
@@ -127,8 +127,9 @@ def find_groups_in_ids(values: Any) -> tuple[NDArray[Any], str] | None:
     (['S00', 'S00', 'S00', 'S01'], "5 subjects (such as 'S00', 3 samples)")
     >>> find_groups_in_ids([f"sample_{i}" for i in range(15)])
     """
-    ids = pd.Series(np.asarray(values, dtype=object)).astype(str).str.strip()
-    if len(ids) < 2 * _FEWEST_STEMS or ids.duplicated().any():
+    given = pd.Series(np.asarray(values, dtype=object))
+    ids = given.astype(str).str.strip()
+    if len(ids) < 2 * _FEWEST_STEMS or given.isna().any() or ids.duplicated().any():
         return None
     stems = ids.str.replace(_LAST, "", regex=True)
     endings = _endings(ids, stems)

@@ -252,8 +252,9 @@ def discover(
             chosen.set_params(n_jobs=n_jobs)
     if strata is not None and claim != "association":
         raise InputError(
-            "strata say where outcomes are exchanged, which claim="
-            f"{claim!r} does not do; leave strata out, or use claim='association'."
+            f"{_option('strata')} says where outcomes are exchanged, which "
+            f"{_option('claim', claim)} does not do; leave {_option('strata')} out, or "
+            f"use {_option('claim', 'association')}."
         )
     task = _Discovery(
         table=table,
@@ -376,6 +377,13 @@ class _Evidence:
 # -- what was asked for ----------------------------------------------------------------
 
 
+def _option(name: str, value: Any = None) -> str:
+    """Write a parameter, or the option of the command line."""
+    if value is None:
+        return for_users(name, f"--{name}")
+    return for_users(f"{name}={value!r}", f"--{name} {value}")
+
+
 def _codes(given: Any, n_samples: int, what: str) -> IntArray:
     """Return numbers of groups or strata; raise unless there is one for each sample."""
     values = np.asarray(given)
@@ -400,7 +408,8 @@ def _read_rate(claim: str, **given: float | None) -> tuple[ErrorRate, float]:
     asked = {key: value for key, value in given.items() if value is not None}
     if len(asked) > 1:
         raise InputError(
-            f"{' and '.join(asked)} are given together; give one of fdr, pfer and fwer."
+            f"{' and '.join(map(_option, asked))} are given together; give one of "
+            f"{_option('fdr')}, {_option('pfer')} and {_option('fwer')}."
         )
     if not asked:
         asked = {"pfer": 1.0} if claim == "stable" else {"fdr": 0.1}
@@ -408,7 +417,7 @@ def _read_rate(claim: str, **given: float | None) -> tuple[ErrorRate, float]:
     good = isinstance(value, Real) and np.isfinite(value) and float(value) > 0
     if not good or (rate != "pfer" and float(value) >= 1):
         most = "" if rate == "pfer" else " and below 1"
-        raise InputError(f"{rate}={value!r} must be a number above 0{most}.")
+        raise InputError(f"{_option(rate, value)} must be a number above 0{most}.")
     return rate, float(value)  # type: ignore[return-value]
 
 
@@ -426,23 +435,24 @@ def _read_method(
     if method not in known:
         *first, last = map(repr, ("auto", *known))
         raise InputError(
-            f"method={method!r} does not test claim={claim!r}; use "
+            f"{_option('method', method)} does not test {_option('claim', claim)}; use "
             f"{', '.join(first)} or {last}."
         )
     if method == "knockoffs" and rate != "fdr":
         raise InputError(
-            f"method='knockoffs' controls the false discovery rate, not {rate}; give "
-            "fdr, or use method='dcrt'."
+            f"{_option('method', method)} controls the false discovery rate, not "
+            f"{rate}; give {_option('fdr')}, or use {_option('method', 'dcrt')}."
         )
     if method == "decoys" and rate != "fdr":
         raise InputError(
-            f"method='decoys' estimates the false discovery rate, not {rate}; give "
-            "fdr, or use method='pairs'."
+            f"{_option('method', method)} estimates the false discovery rate, not "
+            f"{rate}; give {_option('fdr')}, or use {_option('method', 'pairs')}."
         )
     if method == "pairs" and rate == "fdr":
         raise InputError(
-            "method='pairs' bounds the expected number of false claims, not their "
-            "share; give pfer or fwer, or use method='decoys'."
+            f"{_option('method', method)} bounds the expected number of false claims, "
+            f"not their share; give {_option('pfer')} or {_option('fwer')}, or use "
+            f"{_option('method', 'decoys')}."
         )
     return method
 
@@ -523,7 +533,10 @@ def _associate(
         )
     own_null = isinstance(task.selector, _OWN_NULL)
     n_ways = np.inf if own_null else permutations.permuter.n_ways
-    notes += _on_resolution(task, most, n_ways)
+    # Scores of ours treat classes alike.
+    alike = task.own and table.kind == "classes" and np.isfinite(n_ways)
+    n_each = round(permutations.permuter.n_renamings) if alike else 1
+    notes += _on_resolution(task, most, n_ways, n_each)
     if task.own and not apart:
         notes.append(
             "The score of a feature depends on the other features, so its p-value is "
@@ -605,25 +618,35 @@ def _correction_words(rate: ErrorRate, correction: str) -> dict[str, str]:
     return {"correction": names[correction]}
 
 
-def _on_resolution(task: _Discovery, n_drawn: int, n_ways: float) -> list[str]:
+def _on_resolution(
+    task: _Discovery, n_drawn: int, n_ways: float, n_each: int
+) -> list[str]:
     """Say so if permutations cannot give a p-value small enough for one claim.
 
     Features that stop early are no matter: `n_drawn` is the number that was allowed.
-    `n_ways` is the number of different arrangements of the outcome.
+    `n_ways` is the number of different arrangements of the outcome, `n_each` how many
+    of them have the same score, because classes of equal size are exchanged.
     """
     p, level = task.table.n_features, task.level
     needed = ceil((1 if task.rate == "fwer" else p) / level)
-    n = min(1 + n_drawn, n_ways)
+    n_scores = n_ways / n_each
+    n = min(1 + n_drawn, n_scores)
     if n >= needed:
         return []
     fewest = ceil(p / (level * n))
     lost = f"fewer than {fewest} features cannot be claimed"
     if task.rate != "fdr" or fewest > p:
         lost = "no feature can be claimed"
-    if n_ways <= n_drawn:
+    if n_scores <= n_drawn:
+        same = ""
+        if n_each > 1:
+            same = (
+                f", of which {n_each} each have the same scores, because classes have "
+                "equal sizes"
+            )
         return [
-            f"Outcomes can be exchanged in {n_ways:.0f} different ways only, so that "
-            f"the least p-value is about {1 / n_ways:.2g}: {lost}. More samples, or "
+            f"Outcomes can be exchanged in {n_ways:.0f} different ways only{same}; so "
+            f"the least p-value is about {1 / n_scores:.2g}: {lost}. More samples, or "
             "groups, would allow more."
         ]
     option = for_users(f"n_permutations={needed - 1}", f"--permutations {needed - 1}")
@@ -729,17 +752,22 @@ def _numeric_features(task: _Discovery) -> FloatArray:
     if table.has_missing:
         raise InputError(
             "Conditional claims need a model of the features, which missing values do "
-            "not allow; fill them in first (SimpleImputer, say), or use "
-            "claim='association' with a selector that takes missing values."
+            "not allow; fill them in first "
+            f"({for_users('SimpleImputer, say', '--impute median')}), or use "
+            f"{_option('claim', 'association')} with a selector that takes missing "
+            "values."
         )
     if table.groups is not None:
         raise InputError(
             "Conditional claims treat samples as independent, which those of one group "
-            "are not; use claim='association' or 'stable', which keep groups together."
+            f"are not; use {_option('claim', 'association')} or 'stable', which keep "
+            "groups together."
         )
     if table.weights is not None:
         raise InputError(
-            "Conditional claims take no sample_weight; use claim='association'."
+            "Conditional claims take no weights; leave "
+            f"{for_users('sample_weight', '--weights')} out, or use "
+            f"{_option('claim', 'association')}."
         )
     return table.take(np.arange(table.n_samples), np.arange(table.n_features))
 
@@ -747,9 +775,9 @@ def _numeric_features(task: _Discovery) -> FloatArray:
 def _distil(task: _Discovery, correction: str) -> _Evidence:
     if task.selector != "lasso":
         raise InputError(
-            f"method='dcrt' distils by the lasso, but selector is "
-            f"{label_of(task.selector)!r}; leave selector out, or use "
-            "method='knockoffs' with fdr."
+            f"{_option('method', 'dcrt')} distils by the lasso, but "
+            f"{_option('selector')} is {label_of(task.selector)!r}; leave it out, or "
+            f"use {_option('method', 'knockoffs')} with {_option('fdr')}."
         )
     X = _numeric_features(task)
     found = distilled_test(X, responses(task.table), task.root, task.tick)

@@ -31,7 +31,7 @@ _CORRELATED, _BEYOND_CHANCE = 0.35, 1.25
 #: A smaller class with a smaller share is rare.
 _RARE = 0.25
 #: Number of designs that a range is taken from, and the largest difference of
-#: log10(p/n) to a near one.
+#: log10(p/n), and of log10(n), to a near one.
 _N_NEAR, _NEAR = 4, 0.6
 #: Names of scores in the table of measured rates.
 _SCORES = {
@@ -344,7 +344,8 @@ def find_rate(
     near = alike[:_N_NEAR]
     errors = [row.error for row in near]
     nominal = _NOMINAL[rate]
-    close = abs(near[0].look.ratio - look.ratio) <= _NEAR
+    samples = math.log10(near[0].look.n_samples / look.n_samples)
+    close = abs(near[0].look.ratio - look.ratio) <= _NEAR >= abs(samples)
     sizes = sorted({(row.look.n_samples, row.look.n_features) for row in near})
     said = ", ".join(f"{n} samples × {p} features" for n, p in sizes)
     return MeasuredRate(

@@ -14,8 +14,10 @@ from veridical._core.permutations import OutcomePermuter
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 
-#: Orders that are drawn together, from one stream of random numbers.
+#: Orders that are drawn from one stream of random numbers.
 CHUNK = 250
+#: Bytes of the orders that are drawn together; of many samples they are fewer.
+ORDERS_BYTES = 1 << 25
 # Kinds of streams.
 _ORDERS, _HALVES = 0, 1
 
@@ -47,16 +49,19 @@ class Permutations:
         return self.permuter.n
 
     def chunks(self, n: int) -> Iterator[IntArray]:
-        """Yield n orders in arrays of at most `CHUNK`."""
+        """Yield n orders in arrays of at most `CHUNK`, and `ORDERS_BYTES`."""
+        row = np.arange(self.n_samples)
+        most = min(CHUNK, max(1, ORDERS_BYTES // row.nbytes))
         for number, start in enumerate(range(0, n, CHUNK)):
             rng = as_generator(stream(self.seed, Purpose.DISCOVERY, _ORDERS, number))
-            size = min(CHUNK, n - start)
-            if self.permuter.groups is not None:
-                yield np.stack([self.permuter.draw(rng) for _ in range(size)])
-                continue
-            # A shorter last chunk begins as a whole one does.
-            rows = np.tile(np.arange(self.n_samples), (CHUNK, 1))
-            yield rng.permuted(rows, axis=1)[:size]
+            end = min(CHUNK, n - start)
+            for first in range(0, end, most):
+                size = min(most, end - first)
+                if self.permuter.groups is not None:
+                    yield np.stack([self.permuter.draw(rng) for _ in range(size)])
+                    continue
+                orders = np.tile(row, (size, 1))
+                yield rng.permuted(orders, axis=1, out=orders)
 
     def draw(self, n: int) -> IntArray:
         """Draw n orders, of shape (n, n_samples)."""

@@ -37,6 +37,9 @@ _DECOYS = 4
 _BATCH, _WIDE_BATCH = 250, 100
 #: Features of a table that is not very wide.
 _WIDE = 1 << 14
+#: Bytes of the halves that are ranked together, and those of a sample in a half, about;
+#: of many samples they are fewer halves.
+_HALVES_BYTES, _SAMPLE_BYTES = 1 << 27, 40
 
 
 class Shares(NamedTuple):
@@ -89,6 +92,8 @@ def select_halves(
     """
     leading: list[IntArray] = []
     batch = _BATCH if table.n_features <= _WIDE else _WIDE_BATCH
+    n_pairs = _HALVES_BYTES // (2 * _SAMPLE_BYTES * table.n_samples)
+    batch = min(batch, max(2, 2 * n_pairs))  # whole pairs, which share sums
     for start in range(0, len(halves), batch):
         part = list(halves[start : start + batch])
         leading += lead(table, part, n_selected)

@@ -13,6 +13,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 
+from veridical._core.advice import for_users
 from veridical._core.arrays import IntArray
 from veridical._core.errors import InputError
 from veridical._core.scoring import Score
@@ -408,7 +409,8 @@ def _read_sizes(given: Any, table: Table) -> tuple[int, ...]:
         most = min(p - 1, table.n_samples)
         return tuple(s for s in _SIZES if s <= most) or (1,)
     values = given if isinstance(given, Iterable) else [given]
-    found = {count_features(one, p, name="sizes", strict=True) for one in values}
+    name = for_users("sizes", "--features")
+    found = {count_features(one, p, name=name, strict=True) for one in values}
     if not found:
         raise InputError("sizes is empty; pass numbers of features, such as [5, 10].")
     return tuple(sorted(found))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import warnings
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -236,7 +239,9 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
     def score(self, X: Any, y: Any) -> float:
         """Score the winner on other samples, by the score that chose it.
 
-        As scikit-learn has it, a loss comes with the opposite sign.
+        As scikit-learn has it, a loss comes with the opposite sign. Where the score is
+        not defined, as without samples of a class that it needs, it is NaN, and a
+        warning says so.
 
         Parameters
         ----------
@@ -275,6 +280,12 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
             else:
                 truth = Observed(new.as_survival, table.as_survival)
         found = score.score_outputs(truth, outputs, table.classes, response)
+        if math.isnan(found.value):
+            warnings.warn(
+                f"The {score.label} of these samples is not defined: {found.reason}.",
+                UndefinedMetricWarning,
+                stacklevel=2,
+            )
         return score.sign * found.value
 
     def _best(self, X: Any) -> tuple[Any, Any]:
