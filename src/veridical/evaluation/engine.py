@@ -55,6 +55,7 @@ from veridical._core.table import Table
 from veridical._core.targets import TARGET_NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
+from veridical.evaluation.jackknife import leave_out
 from veridical.learning.fitting import counted_rows, fit_rows
 from veridical.learning.many import (
     LeavesOneOut,
@@ -247,6 +248,37 @@ class Evaluation:
 
     @cached_property
     def _known(self) -> dict[Score, ScoredSplits]:
+        return {}
+
+    def left_out(self, score: Score, blocks: IntArray) -> FloatArray:
+        """Score the only split without one block of test samples at a time.
+
+        Parameters
+        ----------
+        score : Score
+            One of those that the evaluation was made for, of predictions.
+        blocks : int array of shape (n_test,)
+            From `veridical.evaluation.jackknife.divide_units`.
+
+        Returns
+        -------
+        array of shape (n_blocks, n_sizes)
+        """
+        if score not in self._left_out:
+            assert self.classes is not None
+            self._left_out[score] = leave_out(
+                score,
+                self.targets[0],
+                self.all_outputs[0],
+                self.classes,
+                score.response(self.estimator),
+                None if self.weights is None else self.weights[0],
+                blocks,
+            )
+        return self._left_out[score]
+
+    @cached_property
+    def _left_out(self) -> dict[Score, FloatArray]:
         return {}
 
     def _score(self, score: Score) -> ScoredSplits:
