@@ -24,7 +24,14 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks.truth import choices, coverages, discoveries, sizes, structured
+from benchmarks.truth import (
+    choices,
+    coverages,
+    discoveries,
+    sizes,
+    structured,
+    test_sets,
+)
 from benchmarks.truth.designs import write_rows
 
 #: Minutes of one call.
@@ -51,6 +58,7 @@ AT_ONCE = {
     "score_tests": 1,
     "real_data": 2,
     "other_tests": 2,
+    "test_sets": 6,
 }
 #: Scripts that read data sets of that folder.
 REAL = ("findings", "real_data")
@@ -61,6 +69,7 @@ SHIPPED = {
     structured.TABLE: structured.COLUMNS,
     choices.TABLE: choices.COLUMNS,
     discoveries.TABLE: discoveries.COLUMNS,
+    test_sets.TABLE: structured.COLUMNS,
 }
 
 

@@ -307,7 +307,8 @@ def _of_score(
         scores = scored.splits[0]
         value = _defined(float(scored.values[0]), scored.reason)
         info = describe_score(score, table, scored.averaging)
-        if scored.averaging == "pooled" and not np.isnan(scores).all():
+        several = len(splits) > 1
+        if several and scored.averaging == "pooled" and not np.isnan(scores).all():
             details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
