@@ -133,6 +133,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.coverages",
         ("docs/estimating.md",),
     ),
+    "src/veridical/evaluation/test_sets.csv": (
+        "python -m benchmarks.truth.test_sets",
+        ("docs/which-test.md",),
+    ),
     "src/veridical/evaluation/structured.csv": (
         "python -m benchmarks.truth.structured",
         ("docs/which-test.md", "docs/questions/groups.md"),

@@ -212,6 +212,25 @@ def test_selection_and_comparison_use_weights(weighted):
     assert one.accuracy["out"] == pytest.approx(other.accuracy["out"])
 
 
+def test_rankings_without_weights_get_repeated_samples(weighted):
+    X, y, _, _ = weighted
+    seen = []
+
+    class Ranker:
+        def rank_many(self, X, y, train_sets):
+            seen.extend(train_sets)
+            return [np.arange(X.shape[1]) for _ in train_sets]
+
+    options = {"estimator": "nb", "cv": 3, "random_state": 0, "n_features_to_select": 2}
+    whole = np.arange(len(y)) % 3
+    veridical.select(Ranker(), X, y, sample_weight=whole, **options)
+    for rows in seen:
+        assert set(np.unique(rows, return_counts=True)[1]) <= {1, 2}
+        assert (whole[rows] > 0).all()
+    with pytest.raises(InputError, match="Ranker takes no sample_weight"):
+        veridical.select(Ranker(), X, y, sample_weight=whole + 0.5, **options)
+
+
 def test_audit_uses_weights(weighted):
     X, y, weights, splits = weighted
     rows, again = _repeated(weights, splits)

@@ -37,7 +37,15 @@ from pathlib import Path
 
 from benchmarks.measure import ROOT
 from benchmarks.measured import FILES
-from benchmarks.truth import choices, claims, coverages, discoveries, sizes, structured
+from benchmarks.truth import (
+    choices,
+    claims,
+    coverages,
+    discoveries,
+    sizes,
+    structured,
+    test_sets,
+)
 from benchmarks.truth.designs import write_rows
 
 #: Minutes of one call.
@@ -64,6 +72,7 @@ AT_ONCE = {
     "score_tests": 1,
     "real_data": 2,
     "other_tests": 2,
+    "test_sets": 6,
 }
 #: Scripts with tables that no call of this command measures; see above.
 APART = ("factors", "discoveries --noise 500", "discoveries --peers 12")
@@ -76,6 +85,7 @@ SHIPPED = {
     structured.TABLE: structured.COLUMNS,
     choices.TABLE: choices.COLUMNS,
     discoveries.TABLE: discoveries.COLUMNS,
+    test_sets.TABLE: structured.COLUMNS,
 }
 #: What scripts keep beside their tables, from which they write rows again.
 KEPT = (ROOT / choices.RAW, ROOT / claims.RAW)

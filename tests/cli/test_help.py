@@ -163,7 +163,8 @@ def parameters(words):
     command = get_command(app)
     for word in words:
         command = command.commands[word]
-    return {p.opts[0]: p for p in command.params if p.param_type_name == "option"}
+    found = [p for p in command.params if p.param_type_name == "option"]
+    return {p.opts[0]: p for p in found if not p.hidden}
 
 
 def test_an_option_is_the_same_in_every_verb():

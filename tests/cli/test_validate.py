@@ -99,6 +99,81 @@ def test_select_shows_the_features_of_the_training_file(run, files):
     assert "selected on the training samples" in " ".join(found["words"]["notes"])
 
 
+@pytest.mark.parametrize(
+    ("options", "test"),
+    [
+        ((), "exact McNemar"),
+        (("--scoring", "roc_auc,sensitivity"), "DeLong"),
+        (("--scoring", "log_loss"), "jackknife"),
+        (("--test", "jackknife"), "jackknife"),
+        (("--weights", "x5"), "jackknife"),
+    ],
+)
+def test_compare_trains_here_and_tests_there(run, files, tmp_path, options, test):
+    here, there = files
+    for path in files:
+        frame = pd.read_csv(path)
+        frame["x5"] = np.arange(len(frame)) % 3 + 1
+        frame.to_csv(path, index=False)
+    page = tmp_path / "page.html"
+    words = ("compare", here, *WORDS, "--selectors", "anova,variance")
+    words = (
+        *words,
+        "--features",
+        1,
+        "--estimator",
+        "nb",
+        "--validate",
+        there,
+        *options,
+    )
+    result = run(*words, "--json", "--out", page)
+    found = answer(result)
+    (method,) = found["methods"]
+    assert (method["method"], method["unit"]) == ("in", "test set")
+    assert method["difference"]["test"] == test
+    assert found["data"]["n_samples"] == 40
+    first = pd.read_csv(here)
+    columns = [f"x{j}" for j in range(5 if "--weights" in options else 6)]
+    X = first[columns]
+    order = AnovaF(1).fit(X, first["kind"]).order_[:1]
+    if not options:
+        hits = expected(here, there, X.columns[order].tolist())
+        assert method["a"]["value"] == hits.mean()
+        bounds = wilson(hits.mean(), 40)
+        assert (method["a"]["low"], method["a"]["high"]) == pytest.approx(bounds)
+    shown = page.read_text()
+    assert "validation on there.csv (40 samples)" in shown
+    assert "inside every fold" not in shown
+    assert "every training fold" not in shown
+    again = answer(run(*shlex.split(found["settings"]["command"])[1:], "--json"))
+    assert again["methods"] == found["methods"]
+
+
+@pytest.mark.parametrize("verb", ["audit", "choose", "discover", "probabilities"])
+def test_other_verbs_name_those_that_validate(run, files, verb):
+    here, there = files
+    result = run(verb, here, *WORDS, "--validate", there)
+    assert result.exit_code == 2
+    assert "estimate, select and compare" in result.stderr
+    assert "--validate" not in run(verb, "--help").stdout
+
+
+def test_compare_refuses_what_one_test_set_cannot_have(run, files):
+    here, there = files
+    words = ("compare", here, *WORDS, "--validate", there)
+    for options, said in (
+        (("--selectors", "anova,relieff,fcbf"), "name two"),
+        (("--cv", "5"), "exclude each other"),
+        (("--test", "paired-t"), "test='mcnemar', 'delong' or 'jackknife'"),
+        (("--test", "delong"), "scoring='roc_auc'"),
+        (("--calibrated",), "no calibrated form"),
+    ):
+        result = run(*words, *options)
+        assert result.exit_code == 2, options
+        assert said in result.stderr
+
+
 def test_nothing_is_learned_from_the_second_file(run, files):
     """Values and classes there change the score alone."""
     here, there = files
@@ -180,3 +255,62 @@ def test_categories_and_whole_classes(run, files):
     found = answer(run(*words, "--features", 3, "--validate", there, "--json"))
     assert [one["name"] for one in found["classes"]] == ["0", "1"]
     assert found["n_test"] == 40
+
+
+def _with_subjects(files, labels):
+    for path, own in zip(files, labels, strict=True):
+        pd.read_csv(path).assign(patient=own).to_csv(path, index=False)
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_subjects_of_the_second_file_are_groups_too(run, files, named):
+    """Named or recognised: an interval counts the subjects of the test set."""
+    here, there = files
+    first = [f"A{i}" for i in np.arange(60) // 3]
+    second = [f"B{i}" for i in np.arange(40) // 4]
+    _with_subjects(files, (first, second))
+    words = ("estimate", here, *WORDS, "--estimator", "nb", "--validate", there)
+    result = run(*words, "--json", *(("--groups", "patient") if named else ()))
+    found = answer(result)
+    (interval,) = found["estimates"][0]["intervals"]
+    assert interval["kind"] == "cluster-wilson"
+    plain = answer(run(*words, "--json", "--groups", "none", "--drop", "patient"))
+    (other,) = plain["estimates"][0]["intervals"]
+    assert other["kind"] == "wilson"
+    assert (interval["low"], interval["high"]) != (other["low"], other["high"])
+    hits = expected(here, there, [f"x{j}" for j in range(6)])
+    # With groups: the spread between ten subjects.
+    sums = (hits - hits.mean()).reshape(10, 4).sum(axis=1)
+    variance = 10 / 9 * (sums**2).sum() / 40**2
+    share = hits.mean()
+    n = np.clip(share * (1 - share) / variance, 10, 40)
+    from veridical.evaluation.intervals import cluster_wilson
+
+    bounds = cluster_wilson(share, n, 10)
+    assert (interval["low"], interval["high"]) == pytest.approx(bounds)
+
+
+def test_subjects_are_recognised_in_the_second_file_alone(run, files):
+    here, there = files
+    _with_subjects(
+        files, ([f"A{i}" for i in range(60)], [f"B{i}" for i in np.arange(40) // 4])
+    )
+    words = ("estimate", here, *WORDS, "--drop", "patient", "--estimator", "nb")
+    result = run(*words, "--validate", there, "--json")
+    found = answer(result)
+    assert "'patient' of there.csv names 10 subjects" in result.stderr
+    (interval,) = found["estimates"][0]["intervals"]
+    assert interval["kind"] == "cluster-wilson"
+
+
+@pytest.mark.parametrize("options", [(), ("--groups", "patient")])
+@pytest.mark.parametrize("verb", ["estimate", "select", "compare"])
+def test_a_subject_in_both_files_is_an_error(run, files, verb, options):
+    here, there = files
+    first = [f"A{i}" for i in np.arange(60) // 3]
+    second = [f"B{i}" for i in np.arange(36) // 4] + ["A3"] * 4
+    _with_subjects(files, (first, second))
+    result = run(verb, here, *WORDS, "--validate", there, *options)
+    assert result.exit_code == 2
+    assert "Group 'A3' is in here.csv and in there.csv" in result.stderr
+    assert "Remove them from one of the files" in result.stderr

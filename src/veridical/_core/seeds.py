@@ -33,6 +33,7 @@ class Purpose(IntEnum):
     NULL = 6
     PERMUTATIONS = 7
     ASSOCIATION = 8
+    HALVES = 9
     DISCOVERY = 20
     CHOICE = 30
     INNER_FOLDS = 31

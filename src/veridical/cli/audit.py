@@ -147,6 +147,7 @@ def audit(
         bool, options.flag("--verbose", "Print the time of every check on stderr.")
     ] = False,
     scoring: options.ScoringOption = None,
+    validate: options.NoValidateOption = None,
     jobs: options.JobsOption = 1,
     seed: options.SeedOption = 0,
     out: options.OutOption = None,
@@ -161,6 +162,7 @@ def audit(
 
     The exit status is 1 where a finding is an error or a warning.
     """
+    options.refuse_validation("audit", validate)
     common = options.check_shared(
         "audit", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,

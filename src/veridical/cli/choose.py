@@ -137,6 +137,7 @@ def choose(
         ),
     ] = None,
     scoring: options.ScoringOption = None,
+    validate: options.NoValidateOption = None,
     jobs: options.JobsOption = 1,
     dask: Annotated[
         str | None,
@@ -179,6 +180,7 @@ def choose(
     score that is reported is corrected for that. After Ctrl-C the candidates
     that are done are reported, and the report says that it is partial.
     """
+    options.refuse_validation("choose", validate)
     common = options.check_shared(
         "choose", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from veridical.cli import console, names, options
-from veridical.cli.requests import PreparedRequest
+from veridical.cli.requests import PreparedRequest, tested_data
 
 if TYPE_CHECKING:
     from veridical.cli.preparing import Preparation
@@ -32,8 +32,9 @@ class CompareRequest(PreparedRequest):
     estimators: list[str]
     features: int | float | None
     cv: str
+    validate: Path | None
     scoring: str | None = None
-    test: str
+    test: str | None
     calibrated: bool
 
     def settings(self, n_features: int, prepared: Preparation) -> dict[str, Any]:
@@ -66,7 +67,12 @@ class CompareRequest(PreparedRequest):
             *("--selectors", ",".join(self.selectors)),
             *("--features", self.features, "--estimator", ",".join(self.estimators)),
             *options.scoring_words(self.scoring),
-            *("--cv", self.cv, "--test", self.test),
+            *(
+                ("--cv", self.cv)
+                if self.validate is None
+                else ("--validate", self.validate)
+            ),
+            *("--test", self.test),
             *(("--calibrated",) if self.calibrated else ()),
         )
 
@@ -110,14 +116,19 @@ def compare(
             autocompletion=names.completer(names.ESTIMATORS),
         ),
     ] = None,
-    cv: Annotated[str, options.cv_option("How to split, in two splits or more")] = CV,
+    cv: Annotated[
+        str | None, options.cv_option("How to split", rf" \[default: {CV}]")
+    ] = None,
+    validate: options.ValidateOption = None,
     test: Annotated[
         str | None,
         options.optional(
             "NAME",
-            f"Significance test over folds: {names.join_or(names.TESTS)}. "
-            rf"\[default: {DEFAULT_TEST}, but {PAPERS_TEST} in the paper's example]",
-            autocompletion=names.completer(names.TESTS),
+            f"Significance test: {names.join_or((*names.TESTS, *names.FURTHER_TESTS))}."
+            " The last three are for one test set, as of --validate. "
+            rf"\[default: {DEFAULT_TEST}, but {PAPERS_TEST} in the paper's example; on "
+            "one test set the first of the last three that fits]",
+            autocompletion=names.completer((*names.TESTS, *names.FURTHER_TESTS)),
         ),
     ] = None,
     calibrated: Annotated[
@@ -160,11 +171,13 @@ def compare(
         selectors=chosen,
         estimators=options.split_commas(estimator or []),
         features=options.read_feature_count(features),
-        cv=cv,
-        test=test or DEFAULT_TEST,
+        cv=CV if cv is None else cv,
+        validate=validate,
+        test=test or (DEFAULT_TEST if validate is None else None),
         calibrated=calibrated,
         scoring=scoring,
     )
+    options.check_validation("compare", data, validate, cv)
     options.split_scoring(scoring)
     pair = len(request.selectors) == 2
     if data is None and pair:
@@ -200,7 +213,14 @@ def _check(request: CompareRequest) -> None:
 
     options.check_names(request.selectors, request.estimators)
     options.read_method(request.cv)
-    entry = TESTS[find_test(request.test)]
+    if len(request.selectors) > 2 and request.validate is not None:
+        raise InputError(
+            f"--selectors names {len(request.selectors)} selectors, but --validate "
+            "compares two on one test set; name two."
+        )
+    entry = TESTS.get(find_test(request.test or DEFAULT_TEST, further=True))
+    if entry is None or request.validate is not None:
+        return
     repeats, folds = repeats_and_folds(request.cv) or (None, None)
     if repeats and folds and not entry.fits(repeats, folds):
         raise InputError(
@@ -237,9 +257,16 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
     if not request.estimators:
         default = options.default_estimator(request.kind_of(y))
         request = replace(request, estimators=[default])
+    how: Any = request.cv
+    if request.validate is not None:
+        X, y, how = request.read_validation(request.validate, X, y, name)
     X, given = request.correct_for("compare", X, y)
+    if request.validate is not None and request.test is None:
+        request = replace(request, test=_usual_test(request, given, y))
     prepared = request.preparation(X)
     common = {**request.settings(X.shape[1], prepared), "n_jobs": jobs}
+    if request.validate is not None:
+        common |= {"cv": how, "methods": ("in",)}
     with console.progress_bar("IN and OUT") as progress:
         record = run(
             X=given,
@@ -263,4 +290,19 @@ def _run(request: CompareRequest, jobs: int) -> Comparison:
             )
         record = with_truth(record, known)
     request = replace(request, features=record.n_features_to_select)
-    return replace(record, settings=request.describe(record.settings, prepared))
+    return replace(
+        record,
+        data=tested_data(how, X, y) or record.data,
+        settings=request.describe(record.settings, prepared),
+    )
+
+
+def _usual_test(request: CompareRequest, X: Any, y: Any) -> str:
+    """Return the test of one test set that fits the score, groups and weights."""
+    from veridical._core.reading import read_table
+    from veridical._core.scoring import read_scoring
+    from veridical.comparison.paired import choose_test
+
+    table = read_table(X, y, kind=request.kind_of(y), **request.structure)
+    score = read_scoring(options.split_scoring(request.scoring), table.target)[0]
+    return choose_test(score, table, len(request.estimators))

@@ -136,6 +136,7 @@ def discover(
             r"\[default: as many as each p-value needs]",
         ),
     ] = None,
+    validate: options.NoValidateOption = None,
     jobs: options.JobsOption = 1,
     seed: options.SeedOption = 0,
     out: options.OutOption = None,
@@ -148,6 +149,7 @@ def discover(
     so given all other features. Stable: the procedure selects the feature again
     and again. Exit status 0, also where nothing may be claimed.
     """
+    options.refuse_validation("discover", validate)
     common = options.check_shared(
         "discover", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups, weights=weights, numbers=numbers, time=time, event=event,

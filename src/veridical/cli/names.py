@@ -15,7 +15,7 @@ def _read_names(module: str, table: str) -> tuple[str, ...]:
     """Return the names in a table of a module, without importing it.
 
     The table is written out in the source: a dictionary, whose keys are the names, or a
-    ``Literal`` of them.
+    tuple or ``Literal`` of them.
     """
     source = Path(__file__).parents[1] / f"{module}.py"
     for node in ast.parse(source.read_text(encoding="utf-8")).body:
@@ -25,6 +25,8 @@ def _read_names(module: str, table: str) -> tuple[str, ...]:
                 continue
             if isinstance(node.value, ast.Dict):
                 return tuple(ast.literal_eval(key) for key in node.value.keys if key)
+            if isinstance(node.value, ast.Tuple):
+                return tuple(ast.literal_eval(node.value))
             if isinstance(node.value, ast.Subscript):
                 return tuple(ast.literal_eval(node.value.slice))
     raise AssertionError(f"no table {table} in {source}")
@@ -36,6 +38,7 @@ IMPUTERS = _read_names("preparation/imputing", "IMPUTERS")
 SCALERS = _read_names("cli/preparing", "SCALERS")
 ENCODERS = _read_names("cli/preparing", "ENCODERS")
 TESTS = _read_names("comparison/testing", "TESTS")
+FURTHER_TESTS = _read_names("comparison/testing", "FURTHER_TESTS")
 METHODS = _read_names("evaluation/naming", "METHODS")
 SCALES = _read_names("experiments/study", "Scale")
 STUDIES = _read_names("papers/__init__", "_STUDIES")

@@ -155,6 +155,9 @@ ValidateOption = Annotated[
         "columns, instead of splitting DATA.",
     ),
 ]
+NoValidateOption = Annotated[
+    Path | None, typer.Option("--validate", hidden=True, show_default=False)
+]
 FeaturesOption = Annotated[
     str | None,
     optional(
@@ -455,6 +458,26 @@ def check_validation(
             f"--validate {validate} and --cv exclude each other: the samples of the "
             "file are the test set. Leave one of them out."
         )
+
+
+def refuse_validation(verb: str, validate: Path | None) -> None:
+    """Raise for ``--validate`` of a verb that does not train here and test there."""
+    if validate is None:
+        return
+    from veridical._core.errors import InputError
+    from veridical._core.text import capitalized
+
+    instead = {
+        "choose": "choose on DATA alone, and then test what was chosen by veridical "
+        "estimate DATA --selector ... --features ... --estimator ... "
+        f"--validate {validate}",
+        "audit": "its checks look at one table; audit DATA alone",
+    }
+    raise InputError(
+        f"veridical {verb} does not take --validate; the verbs that train on one file "
+        "and test on another are estimate, select and compare. "
+        f"{capitalized(instead.get(verb, 'leave it out'))}."
+    )
 
 
 def read_header(given: str | None) -> bool | None:

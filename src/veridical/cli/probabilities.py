@@ -49,6 +49,7 @@ def probabilities(
             autocompletion=names.completer([CV, "loo"]),
         ),
     ] = CV,
+    validate: options.NoValidateOption = None,
     jobs: options.JobsOption = 1,
     seed: options.SeedOption = 0,
     out: options.OutOption = None,
@@ -63,6 +64,7 @@ def probabilities(
     features without effect. Tables show the scores of all three, the predicted
     probabilities, and how often the class was observed.
     """
+    options.refuse_validation("probabilities", validate)
     common = options.check_shared(
         "probabilities", data, target, drop, header, classes, seed, jobs, quiet=quiet,
         groups=groups,

@@ -162,7 +162,7 @@ class Request:
                     f"--validate {path} needs columns with names, by which the two "
                     f"files are matched, but those of {which} have none."
                 )
-        other = self._extend_structure(other, len(X), tested_on)
+        other = self._extend_structure(other, labels, len(X), name, tested_on)
         dropped = {*self.drop, *split_commas(self.drop)} & set(other.columns)
         other = other.drop(columns=list(dropped))
         other = _with_columns_of(X, other, name, tested_on)
@@ -179,24 +179,44 @@ class Request:
         )
         return both, np.concatenate([y, labels]), split
 
-    def _extend_structure(self, other: Any, n_samples: int, tested_on: str) -> Any:
-        """Add groups and weights of a second file; return its other columns."""
+    def _extend_structure(
+        self, other: Any, y: Any, n_samples: int, name: str, tested_on: str
+    ) -> Any:
+        """Add groups and weights of a second file; return its other columns.
+
+        Raises
+        ------
+        InputError
+            If a group has samples in both files.
+        """
         import numpy as np
         import pandas as pd
 
-        from veridical.cli.structure import take_structure
+        from veridical.cli.structure import refuse_shared_groups, take_structure
 
-        if not self.structure:
-            return other
-        other, more, _ = take_structure(other, self.groups, self.weights, tested_on)
-        for name, first in self.structure.items():
-            if name not in more:
-                # Groups were recognised in the first file only; here, samples differ.
-                more[name] = np.arange(len(other)) - len(other) - n_samples
-            both = [pd.DataFrame(np.asarray(part)) for part in (first, more[name])]
+        sizes = n_samples, len(other)
+        parts = [dict(self.structure)]
+        other, more, _ = take_structure(
+            other, self.groups, self.weights, tested_on, y, None, self.outcome
+        )
+        parts.append(more)
+        for key in sorted({*parts[0], *parts[1]}):
+            for i, part in enumerate(parts):
+                if key not in part:
+                    # Groups were recognised in one file only; in the other one,
+                    # samples are groups of their own.
+                    part[key] = [f"{'ab'[i]} {number}" for number in range(sizes[i])]
+            both = [pd.DataFrame(np.asarray(part[key])) for part in parts]
+            if key == "groups":
+                refuse_shared_groups(both[0][0], both[1][0], name, tested_on)
             joined = pd.concat(both, ignore_index=True).to_numpy()
-            self.structure[name] = joined[:, 0] if joined.shape[1] == 1 else joined
+            self.structure[key] = joined[:, 0] if joined.shape[1] == 1 else joined
         return other
+
+    @property
+    def outcome(self) -> tuple[str | None, ...]:
+        """The columns of the target."""
+        return self.target, self.time, self.event
 
     def with_origin(self, settings: Mapping[str, Setting]) -> dict[str, Setting]:
         """Add data, versions and command to the settings of a record."""

@@ -178,6 +178,20 @@ def _side_by_side(columns: Sequence[Any]) -> Any:
     return table
 
 
+def refuse_shared_groups(first: Any, second: Any, name: str, other: str) -> None:
+    """Raise if a group is in both files: it would be learned, and then tested."""
+    shared = [one for one in dict.fromkeys(second) if one in set(first)]
+    if shared:
+        n = len(shared)
+        raise InputError(
+            f"{'Group' if n == 1 else 'Groups'} {listed(shared)} "
+            f"{'is' if n == 1 else 'are'} in {name} and in {other}, but samples of one "
+            "subject must not be learned and then tested. Remove them from one of the "
+            "files; if they are other subjects with the same labels, write them in "
+            "another way, with the name of the hospital say."
+        )
+
+
 # -- recognising -----------------------------------------------------------------------
 
 

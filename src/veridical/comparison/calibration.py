@@ -25,6 +25,7 @@ from veridical.comparison.records import Calibration, MeasuredSize, TestResult
 from veridical.comparison.significance import Geometry, check_alpha
 from veridical.comparison.splits import repeats_and_folds
 from veridical.comparison.testing import (
+    FURTHER_TESTS,
     TESTS,
     apply_test,
     check_fit,
@@ -135,6 +136,11 @@ def calibrate(
 
 def check_calibrated(test: str) -> None:
     """Raise if a test has no null distribution to be calibrated on."""
+    if test in FURTHER_TESTS:
+        raise InputError(
+            f"The test {test!r} has no calibrated form; leave out calibrated, or use "
+            "test='corrected-t'."
+        )
     if not TESTS[test].calibrated:
         known = [name for name, one in TESTS.items() if one.calibrated]
         raise InputError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -14,9 +14,15 @@ from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
 from veridical._core.parallel import Workers
 from veridical._core.progress import ProgressLike, announce
-from veridical._core.records import Setting
+from veridical._core.records import Interval, Setting
 from veridical._core.repeating import repeatable
-from veridical._core.scoring import ACCURACY, Score, ScoreInfo, read_scoring
+from veridical._core.scoring import (
+    ACCURACY,
+    Averaging,
+    Score,
+    ScoreInfo,
+    read_scoring,
+)
 from veridical._core.seeds import Purpose, as_generator, root_seed, seed_for
 from veridical._core.table import Table
 from veridical._core.text import did_you_mean, listed
@@ -44,11 +50,22 @@ from veridical.comparison.design import (
     read_selectors,
     run_data_set,
 )
+from veridical.comparison.paired import (
+    Halves,
+    OneTestSet,
+    check_one_test_set,
+    score_halves,
+)
 from veridical.comparison.ranks import friedman
 from veridical.comparison.records import Comparison, Friedman, TestResult
 from veridical.comparison.significance import check_alpha
 from veridical.comparison.splits import Splits, make_splits
-from veridical.comparison.testing import TESTS, check_fit, find_test
+from veridical.comparison.testing import (
+    ON_ONE_TEST_SET,
+    TESTS,
+    check_fit,
+    find_test,
+)
 from veridical.comparison.verdicts import (
     PairTester,
     SignificanceTest,
@@ -57,6 +74,7 @@ from veridical.comparison.verdicts import (
 )
 from veridical.evaluation.engine import count_jobs
 from veridical.evaluation.estimating import describe_score
+from veridical.evaluation.naming import read_cv
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import Situation, tail_weight
 from veridical.evaluation.structured import (
@@ -64,7 +82,7 @@ from veridical.evaluation.structured import (
     coverages_near,
     is_structured,
 )
-from veridical.evaluation.trust import coverage_of
+from veridical.evaluation.trust import coverage_of, default_interval
 from veridical.evaluation.units import describe_weights
 from veridical.preparation.blocks import describe_blocks
 
@@ -155,7 +173,12 @@ def compare(
         "bayesian-correlated-t", or the function, such as `corrected_resampled_t`. What
         a test must know of the splits is taken from them; a test that is not made for
         `cv` is an error. Bayesian tests, which have no p-value to adjust, are for two
-        selectors.
+        selectors. "conservative-z" repeats the comparison on ten pairs of disjoint
+        halves of the samples, and takes about ten times as long. Beside every other
+        test, `corrected` has the corrected t-test. With one split, such as
+        ``cv=[(train, test)]``, two selectors are compared on one test set: "mcnemar"
+        (accuracy), "delong" (area under the ROC curve of two classes) or "jackknife"
+        (any score, groups and weights).
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     calibrated : bool or int, default=False
@@ -269,10 +292,16 @@ def compare(
     methods = check_methods(methods, ("in", "out"))
     check_alpha(alpha)
     named = read_selectors(selectors, root)
-    chosen = SignificanceTest(find_test(test), float(alpha), float(rope))
+    name_of_test = find_test(test, further=True)
+    chosen = SignificanceTest(name_of_test, float(alpha), float(rope))
     _check_correction(chosen.name, correction, len(named))
-    splits = make_splits(cv, data, root, warn=True)
-    check_fit(chosen.name, *splits.shape)
+    scores = read_scoring(scoring, data.target)
+    alone = chosen.name in ON_ONE_TEST_SET
+    if alone:
+        check_one_test_set(chosen.name, scores[0], data, len(named), len(estimators))
+    splits = make_splits(cv, data, root, warn=True, alone=alone)
+    if chosen.name in TESTS:
+        check_fit(chosen.name, *splits.shape)
     n_pairs = math.comb(len(named), 2) if correction != "none" else 1
     n_draws = count_draws(calibrated, alpha, n_pairs)
     if n_draws:
@@ -283,7 +312,7 @@ def compare(
         estimators=estimators,
         n_features=read_n_features(n_features_to_select, named, data.n_features),
         methods=methods,
-        scores=_other_scores(read_scoring(scoring, data.target)),
+        scores=_other_scores(scores),
     )
     workers = Workers(n_jobs, progress)
     corrected = data.blocks is not None
@@ -294,22 +323,38 @@ def compare(
     # Each null data set is compared under both of its selectors.
     announce_fits(progress, design, len(splits), 1 + 2 * n_draws)
     columns = feature_order(root, data.n_features)
-    outcome = run_data_set(design, data, splits, columns, workers)
+    outcome = run_data_set(design, data, splits, columns, workers, keep=alone)
     nulls = measure_nulls(design, data, splits, chosen, root, n_draws, workers)
     situation = Situation.from_summary(
         data.summary(name), design.n_features, "", np.nan
     )
-    scorings = tuple(
-        describe_score(one, data, "mean of folds") for one in design.scores
-    )
+    averaging: Averaging = "pooled" if len(splits) == 1 else "mean of folds"
+    scorings = tuple(describe_score(one, data, averaging) for one in design.scores)
+    lead = scorings[0] if scorings else ACCURACY
+    method = read_cv(cv, data.n_samples, data.kind)
+    further: Halves | OneTestSet | None = None
+    if alone:
+        further = OneTestSet(
+            chosen.name,
+            method,
+            splits.splits[0],
+            data,
+            scores[0],
+            lead,
+            outcome.evaluations,
+        )
+    elif chosen.name == "conservative-z":
+        further = score_halves(design, data, method, columns, lead, root, workers)
     tester = PairTester(
         chosen,
         splits.geometry,
         situation,
         nulls,
-        scorings[0] if scorings else ACCURACY,
+        lead,
         _structure(data, scorings, situation),
         tail_weight(data),
+        further,
+        tuple(one.name for one in estimators),
     )
     settings = {
         **describe_design(design, alpha, root),
@@ -361,7 +406,7 @@ def _check_correction(test: str, correction: str, n_selectors: int) -> None:
             f"There is no correction {correction!r}"
             f"{did_you_mean(str(correction), CORRECTIONS)} Use {listed(CORRECTIONS)}."
         )
-    if n_selectors > 2 and not TESTS[test].calibrated:
+    if n_selectors > 2 and test in TESTS and not TESTS[test].calibrated:
         raise InputError(
             f"The test {test!r} has no p-value that could be adjusted for the number "
             "of pairs; use another, or compare two selectors."
@@ -391,12 +436,13 @@ def _conclude(
     only = estimators[0] if len(estimators) == 1 else ""
     summary = data.summary(name)
     alpha, geometry = tester.test.alpha, splits.geometry
-    optimism = say.measure_optimism(
-        leading, geometry, alpha, scoring.high - scoring.low
-    )
+    optimism: tuple[Interval, ...] = ()
+    if len(splits) > 1:
+        largest = scoring.high - scoring.low
+        optimism = say.measure_optimism(leading, geometry, alpha, largest)
     covered: Mapping[str, Coverage] = {}
     lead = _kind(splits, leading, scoring)
-    if lead:
+    if lead and len(splits) > 1:
         mean = float(leading["in"].mean())
         where = tester.situation._replace(estimator=only, accuracy=mean)
         if not is_structured(scoring, data):
@@ -452,8 +498,45 @@ def _conclude(
         n_test=float(np.mean(geometry.n_test)),
         scorings=scorings,
         values=values,
+        **_beside(tester, leading, only, selectors, correction),
     )
     return replace(record, recommendation=say.recommend(record))
+
+
+def _beside(
+    tester: PairTester,
+    scores: Mapping[str, FloatArray],
+    estimator: str,
+    names: Sequence[str],
+    correction: str,
+) -> dict[str, Any]:
+    """Return what stands beside the test: intervals of one test set, or another test.
+
+    On several splits it is the corrected t-test, where that is not the test itself.
+    """
+    further = tester.further
+    if isinstance(further, OneTestSet):
+        if len(tester.estimators) > 1:
+            return {"one_test_set": ""}
+        made = further.intervals()
+        kinds = [default_interval(one) or "" for own in made.values() for one in own]
+        confidence = 1 - tester.test.alpha
+        return {
+            "one_test_set": next(filter(None, kinds), ""),
+            "bounds": {
+                method: tuple(
+                    one.interval(confidence) if one.assumes else (math.nan, math.nan)
+                    for one in own
+                )
+                for method, own in made.items()
+            },
+        }
+    usual = replace(tester.test, name="corrected-t")
+    if tester.test == usual or tester.nulls is not None:
+        return {}
+    other = replace(tester, test=usual, further=None)
+    means = {m: own.mean(axis=1) for m, own in scores.items()}
+    return {"corrected": other.pairs(means, estimator, names, correction)}
 
 
 def _kind(splits: Splits, scores: Mapping[str, FloatArray], scoring: ScoreInfo) -> str:

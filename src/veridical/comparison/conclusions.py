@@ -39,6 +39,7 @@ from veridical.comparison.testing import LEAST_DIFFERENCES, on_accuracies
 from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.evaluation.conclusions import (
     ALWAYS_MAJORITY,
+    explain_interval,
     say_coverage,
     write_plain,
 )
@@ -138,6 +139,14 @@ def mean_accuracies(record: Comparison) -> dict[str, tuple[MeanAccuracy, ...]]:
     result = {}
     for method, accuracy in record.score.items():
         unit, sample = paired_accuracies(record, method)
+        if unit == "test set":
+            unknown = [(math.nan, math.nan)] * len(sample)
+            bounds = record.bounds.get(method, unknown)
+            result[method] = tuple(
+                MeanAccuracy(float(value), *within, math.nan, 1)
+                for (value,), within in zip(sample, bounds, strict=True)
+            )
+            continue
         ratio, n_tested = 0.0, None
         if unit == "fold":
             ratio = fold_ratio(record, accuracy.shape[3])
@@ -157,7 +166,7 @@ def _count_tested(record: Comparison, n_splits: int) -> int | None:
     return min(record.data.n_samples, round(record.n_test * n_splits))
 
 
-AccuracyUnit = Literal["fold", "data set", "repeat"]
+AccuracyUnit = Literal["fold", "data set", "repeat", "test set"]
 
 
 def paired_accuracies(
@@ -177,7 +186,7 @@ def paired_accuracies(
 
     Returns
     -------
-    unit : {"fold", "data set", "repeat"}
+    unit : {"fold", "data set", "repeat", "test set"}
         What one accuracy is of.
     values : array of shape (n_selectors, n)
         Averaged over the estimators.
@@ -185,6 +194,8 @@ def paired_accuracies(
     values = np.asarray(record.score[method]).mean(axis=1)  # selector, repeat, fold
     if repeats_are_data_sets(record, method):
         return "data set", values.mean(axis=2)
+    if record.one_test_set is not None:
+        return "test set", values.reshape(len(values), -1)
     _, n_repeats, n_folds = values.shape
     if most is not None and n_repeats > 1 and n_repeats * n_folds > most:
         return "repeat", values.mean(axis=2)
@@ -195,6 +206,9 @@ def describe_interval(record: Comparison, method: str) -> str:
     """Write what the interval of a mean accuracy assumes."""
     unit, values = paired_accuracies(record, method)
     n = values.shape[1]
+    if record.one_test_set is not None:
+        said = explain_interval(record.one_test_set, record.scoring)
+        return f"one test set, {said}" if record.one_test_set else "one test set"
     if n < 2:
         return f"a single {unit}: no interval"
     if unit == "data set":
@@ -317,6 +331,8 @@ def list_notes(record: Comparison) -> tuple[str, ...]:
     """Write why an interval or a p-value of a comparison is not available."""
     said = []
     for method, found in record.means.items():
+        if record.one_test_set is not None:
+            continue
         unit = "data set" if repeats_are_data_sets(record, method) else "fold"
         for name, mean in zip(record.names, found, strict=True):
             if math.isnan(mean.low) or mean.std == 0:
@@ -762,6 +778,9 @@ def advise_beside_truth(here: Comparison, known: Comparison) -> str:
 NAIVE_ON_FOLDS = ("paired t",)
 #: Tests whose scores need not come from folds of one data set.
 _NOT_OF_FOLDS = ("paired t", "DeLong", "conservative z")
+#: Tests of one test set without a calibrated form, and tests that hold their level.
+_OF_ONE_TEST_SET = ("DeLong", "jackknife")
+_EXACT = ("exact McNemar",)
 _LEAK = "the test samples took part in the selection"
 _MAY_NOT = "the difference that IN finds may not be claimed."
 _OUT_ALONE = (
@@ -797,7 +816,8 @@ def find_doubt(
         return f"{who} is shown to be better than {_guess(record)}"
     return _doubt_test(
         verdict.test,
-        on_folds=not repeats_are_data_sets(record, "in"),
+        on_folds=not repeats_are_data_sets(record, "in")
+        and verdict.test.name not in _EXACT,
         adjusted=adjusted,
     )
 
@@ -820,7 +840,7 @@ def _doubt_test(
     if on_folds and (size is None or not size.near):
         return (
             "the false-positive rate of the test was not measured in designs like this "
-            "one; believe the result only if the calibrated test agrees"
+            f"one; {_cure(test)}"
         )
     if size is None or size.claim_level is None:
         return ""
@@ -829,9 +849,15 @@ def _doubt_test(
         return ""
     if size.claim_level:
         too_often += f", where p up to {size.claim_level:.2g} may be claimed"
-    return (
-        f"the test {too_often}; believe the result only if the calibrated test agrees"
-    )
+    return f"the test {too_often}; {_cure(test)}"
+
+
+def _cure(test: TestResult) -> str:
+    """Write which other result would support that of a test."""
+    if test.name in _OF_ONE_TEST_SET:
+        return "believe the result only if other test samples confirm it"
+    other = "corrected" if test.name == "conservative z" else "calibrated"
+    return f"believe the result only if the {other} test agrees"
 
 
 def _error_probability(test: TestResult, adjusted: float | None) -> float:
@@ -996,6 +1022,13 @@ def _conclude_pair(record: Comparison) -> Conclusion:
         return Conclusion(
             "care", f"{better} looks better than {worse} on these data, but {doubt}."
         )
+    if record.one_test_set is not None:
+        return Conclusion(
+            "yes",
+            f"{better} is better than {worse} on samples like those of the test set, "
+            f"and you may believe it: {_by_how_much(record, inside)}, with features "
+            "selected on the training samples alone.",
+        )
     return Conclusion(
         "yes",
         f"{better} is better than {worse} on these data, and you may believe it: "
@@ -1033,6 +1066,8 @@ def _on_draw(record: Comparison, inside: Verdict, outside: Verdict | None) -> st
             "honest selection (IN) the difference is not significant."
         )
     gap = record.scoring.write_gap(abs(inside.mean_difference), signed=False)
+    if math.isnan(inside.pvalue) and record.one_test_set is not None:
+        return f"{start}: how much the difference of {gap} varies is not known."
     if math.isnan(inside.pvalue):
         few = inside.test.n < LEAST_DIFFERENCES
         why = (

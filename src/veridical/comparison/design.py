@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.defaults import default_n_features
@@ -96,12 +97,15 @@ class SetOutcome:
         Time that each selector took, all its training sets together.
     values : mapping of score name to (mapping of method to array)
         The scores of the design, of the shape of `accuracy`.
+    evaluations : mapping of method to array of Evaluation
+        Of shape (n_selectors, n_estimators); empty unless they are kept.
     """
 
     chosen: dict[str, IntArray]
     accuracy: dict[str, FloatArray]
     seconds: FloatArray
     values: dict[str, dict[str, FloatArray]] = field(default_factory=dict)
+    evaluations: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     @property
     def leading(self) -> dict[str, FloatArray]:
@@ -117,6 +121,7 @@ def run_data_set(
     run: Runner,
     *,
     n_rows: int | None = None,
+    keep: bool = False,
 ) -> SetOutcome:
     """Select and predict on one data set, by every method of the design.
 
@@ -134,6 +139,8 @@ def run_data_set(
         Runs a series of jobs, see `serial` and `Workers`.
     n_rows : int, optional
         Number of leading rows to learn from; all by default.
+    keep : bool, default=False
+        Whether to keep the predictions.
     """
     everything = np.arange(table.n_samples if n_rows is None else n_rows)
     folds = [] if splits is None else list(splits.splits)
@@ -168,6 +175,7 @@ def run_data_set(
         accuracy=accuracy,
         seconds=np.array([one.seconds for one in found_by[0, :, 0]]),
         values=values,
+        evaluations={m: found_by[_place(design, m)] for m in design.methods if keep},
     )
 
 

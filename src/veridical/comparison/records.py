@@ -335,6 +335,13 @@ class Comparison(Record):
         empty where it is the accuracy alone.
     values : mapping of score name to (mapping of method to array)
         Values of these scores, of the shape of `accuracy`.
+    corrected : mapping of method to tuple of PairVerdict
+        The same pairs by the corrected resampled t-test, where another test was chosen.
+    one_test_set : str or None
+        Where there is one split: the kind of interval of the scores on its test set, as
+        in `veridical.evaluation.Estimate`, "" for none; else None.
+    bounds : mapping of method to tuple of (low, high)
+        Where there is one split: these intervals, one per selector.
 
     Attributes
     ----------
@@ -374,6 +381,9 @@ class Comparison(Record):
     independent_repeats: bool = False
     scorings: tuple[ScoreInfo, ...] = ()
     values: Mapping[str, Mapping[str, FloatArray]] = field(default_factory=dict)
+    corrected: Mapping[str, tuple[PairVerdict, ...]] = field(default_factory=dict)
+    one_test_set: str | None = None
+    bounds: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     means: Mapping[str, tuple[MeanAccuracy, ...]] = field(init=False)
     artefacts: tuple[int, ...] = field(init=False)
     notes: tuple[str, ...] = field(init=False)

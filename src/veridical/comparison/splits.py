@@ -18,7 +18,9 @@ from veridical._core.splits import (
     split_table,
 )
 from veridical._core.table import Table
+from veridical._core.text import listing
 from veridical.comparison.significance import Geometry
+from veridical.comparison.testing import ON_ONE_TEST_SET
 from veridical.evaluation import notes
 from veridical.evaluation.naming import read_cv
 
@@ -76,6 +78,7 @@ def make_splits(
     n_rows: int | None = None,
     warn: bool = False,
     where: str = "",
+    alone: bool = False,
 ) -> Splits:
     """Split the samples of a table, as every verb does.
 
@@ -93,6 +96,8 @@ def make_splits(
         Whether to warn of splits that make an accuracy doubtful.
     where : str, default=""
         Start of each warning.
+    alone : bool, default=False
+        Whether one split is wanted, whose test samples are compared, and not several.
 
     Raises
     ------
@@ -102,10 +107,16 @@ def make_splits(
     part = table if n_rows is None else table.rows(slice(0, n_rows))
     method = read_cv(cv, part.n_samples, part.kind)
     splits = split_table(method, part, root)
-    if len(splits) < 2:
+    if alone and len(splits) > 1:
+        raise InputError(
+            f"cv yields {len(splits)} splits, but the test is for one test set; pass "
+            "one split, such as Holdout() or [(train, test)], or test='corrected-t'."
+        )
+    if len(splits) < 2 and not alone:
         raise InputError(
             f"cv yields {len(splits)} split(s), but a test needs at least 2; use more "
-            "folds or repeats."
+            "folds or repeats. compare() compares two selectors on one test set by "
+            f"test={listing(map(repr, ON_ONE_TEST_SET), 'or')}."
         )
     notes.refuse_training_of_one_class(part, splits)
     if warn:

@@ -107,11 +107,19 @@ TESTS: dict[str, NamedTest] = {
         calibrated=False,
     ),
 }
-_ALIASES = {"corrected-resampled-t": "corrected-t"}
+_ALIASES = {"corrected-resampled-t": "corrected-t", "sign-test": "mcnemar"}
+
+#: Tests that need more than the scores of the splits, for `compare` alone.
+FURTHER_TESTS = ("conservative-z", "mcnemar", "delong", "jackknife")
+#: Those of one test set (`veridical.comparison.paired`): the first that fits the score
+#: and the samples is the usual one.
+ON_ONE_TEST_SET = FURTHER_TESTS[1:]
 
 
-def find_test(test: str | Callable[..., TestResult]) -> str:
+def find_test(test: str | Callable[..., TestResult], *, further: bool = False) -> str:
     """Return the name of a test, given by name, by that of its function, or by both.
+
+    Those that need more than the scores of splits are found if `further` is true.
 
     Examples
     --------
@@ -120,10 +128,16 @@ def find_test(test: str | Callable[..., TestResult]) -> str:
     """
     name = str(getattr(test, "__name__", test)).replace("_", "-")
     name = _ALIASES.get(name, name)
-    if name not in TESTS:
+    known = (*TESTS, *FURTHER_TESTS) if further else tuple(TESTS)
+    if name in FURTHER_TESTS and not further:
         raise InputError(
-            f"There is no test {name!r}{did_you_mean(name, TESTS)} Use one of "
-            f"{listed(TESTS)}."
+            f"The test {name!r} needs more than the scores of splits, which compare() "
+            f"alone gives it; use one of {listed(known)}."
+        )
+    if name not in known:
+        raise InputError(
+            f"There is no test {name!r}{did_you_mean(name, known)} Use one of "
+            f"{listed(known)}."
         )
     return name
 
@@ -170,12 +184,20 @@ def apply_test(
     """
     check_fit(test, geometry.n_repeats, geometry.n_folds)
     found = TESTS[test].run(scores_a, scores_b, geometry, alpha, rope)
-    if not scoring.greater_is_better:
-        shares = found.probabilities
-        if shares is not None:  # that of the greater scores is that of the worse side
-            shares = {"a": shares["b"], "rope": shares["rope"], "b": shares["a"]}
-        found = replace(found, greater_is_better=False, probabilities=shares)
-    return on_accuracies(found, scoring.high - scoring.low)
+    largest = scoring.high - scoring.low
+    return on_accuracies(of_scoring(found, scoring), largest)
+
+
+def of_scoring(found: TestResult, scoring: ScoreInfo) -> TestResult:
+    """Say which side of a test is better, and cut its interval, by what is scored."""
+    largest = scoring.high - scoring.low
+    found = replace(found, interval=clip(found.interval, (-largest, largest)))
+    if scoring.greater_is_better:
+        return found
+    shares = found.probabilities
+    if shares is not None:  # that of the greater scores is that of the worse side
+        shares = {"a": shares["b"], "rope": shares["rope"], "b": shares["a"]}
+    return replace(found, greater_is_better=False, probabilities=shares)
 
 
 def on_accuracies(found: TestResult, largest: float = 1.0) -> TestResult:

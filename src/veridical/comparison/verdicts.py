@@ -32,6 +32,7 @@ from veridical.comparison.calibration import (
     run_test,
 )
 from veridical.comparison.design import Design, run_data_set
+from veridical.comparison.paired import PairTest
 from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
 from veridical.comparison.simulation import SimulatedSource
@@ -226,6 +227,8 @@ class PairTester:
     structure : Structure, optional
         The table, where other scores than accuracy are compared, or where there are
         groups; sizes of tests were measured apart for these.
+    further : PairTest, optional
+        The test, where it needs more than the scores of the splits.
     tails : float, default=nan
         How heavy the tails of the features are; beyond `HEAVY_TAILS` no measured design
         is near.
@@ -238,6 +241,8 @@ class PairTester:
     scoring: ScoreInfo = ACCURACY
     structure: Structure | None = None
     tails: float = math.nan
+    further: PairTest | None = None
+    estimators: tuple[str, ...] = ()
 
     def verdict(
         self,
@@ -250,6 +255,12 @@ class PairTester:
         a, b = scores.reshape(2, -1)
         null = self.nulls.join_pair(method, estimator, pair) if self.nulls else None
         test = self.test
+        if self.further is not None:
+            own = self.estimators.index(estimator) if estimator else None
+            both = np.stack([a, b])
+            return Verdict.from_test(
+                self.further.test(both, method, own, pair, test.alpha)
+            )
         result = run_test(
             test.name, a, b, self.geometry, test.alpha, test.rope, null, self.scoring
         )

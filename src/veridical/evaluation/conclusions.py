@@ -24,6 +24,7 @@ from veridical.evaluation.trust import allows_claims, default_interval
 #: Kinds of intervals, as they are called in sentences.
 INTERVAL_NAMES = {
     "exact": "exact",
+    "jackknife": "jackknife",
     "corrected-t": "corrected t",
     "nested": "nested cross-validation",
     "wilson": "Wilson",
@@ -38,6 +39,9 @@ _INTERVALS = {
     "corrected-t": "the corrected 95 % t interval over folds; it assumes that the "
     "scores of folds are normally distributed, and that the correlation of two of them "
     "is the share of samples that each fold tests (Nadeau and Bengio 2003)",
+    "jackknife": "the 95 % interval of the jackknife for one test set, on a scale "
+    "without limits (logits of a score between 0 and 1); it assumes that test samples, "
+    "or groups of them, are independent and many",
     "exact": "Clopper and Pearson's exact 95 % interval for independent samples of the "
     "class, because all folds have the same score",
     "": "none is valid for this way of splitting",

@@ -18,6 +18,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from inspect import signature
 from itertools import pairwise
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -55,7 +56,8 @@ from veridical._core.table import Table
 from veridical._core.targets import TARGET_NAMES, Kind
 from veridical._core.types import ScoringLike
 from veridical._core.validation import count_features
-from veridical.learning.fitting import counted_rows, fit_rows
+from veridical.evaluation.jackknife import leave_out
+from veridical.learning.fitting import counted_rows, fit_rows, repeat_rows
 from veridical.learning.many import (
     LeavesOneOut,
     fill_by_loop,
@@ -239,7 +241,7 @@ class Evaluation:
         ScoredSplits
             A mean over samples is pooled over all test samples; any other score is the
             mean over the splits on which it is defined or, where it is defined on fewer
-            than half of them, pooled.
+            than half of them, pooled. Of one split both are the same, called pooled.
         """
         if score not in self._known:
             self._known[score] = self._score(score)
@@ -247,6 +249,37 @@ class Evaluation:
 
     @cached_property
     def _known(self) -> dict[Score, ScoredSplits]:
+        return {}
+
+    def left_out(self, score: Score, blocks: IntArray) -> FloatArray:
+        """Score the only split without one block of test samples at a time.
+
+        Parameters
+        ----------
+        score : Score
+            One of those that the evaluation was made for, of predictions.
+        blocks : int array of shape (n_test,)
+            From `veridical.evaluation.jackknife.divide_units`.
+
+        Returns
+        -------
+        array of shape (n_blocks, n_sizes)
+        """
+        if score not in self._left_out:
+            assert self.classes is not None
+            self._left_out[score] = leave_out(
+                score,
+                self.targets[0],
+                self.all_outputs[0],
+                self.classes,
+                score.response(self.estimator),
+                None if self.weights is None else self.weights[0],
+                blocks,
+            )
+        return self._left_out[score]
+
+    @cached_property
+    def _left_out(self) -> dict[Score, FloatArray]:
         return {}
 
     def _score(self, score: Score) -> ScoredSplits:
@@ -276,7 +309,8 @@ class Evaluation:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # nowhere defined: NaN
             values = np.nanmean(splits, axis=1)
-        return ScoredSplits(splits, values, "mean of folds", reason, warned)
+        averaging: Averaging = "pooled" if splits.shape[1] == 1 else "mean of folds"
+        return ScoredSplits(splits, values, averaging, reason, warned)
 
     def _pooled(self, score: Score, k: int) -> float:
         assert self.classes is not None
@@ -821,8 +855,14 @@ def rank(
         ]
     else:
         y = shuffled.y if shuffled.kind == "classes" else shuffled.labels
-        given = {} if table.weights is None else {"sample_weight": table.weights}
-        orders = asked.rank_many(shuffled.frame(), y, list(train_sets), **given)
+        sets, given = list(train_sets), {}
+        if table.weights is not None:
+            if "sample_weight" in signature(asked.rank_many).parameters:
+                given = {"sample_weight": table.weights}
+            else:
+                name = type(asked).__name__
+                sets = [repeat_rows(table, rows, name) for rows in sets]
+        orders = asked.rank_many(shuffled.frame(), y, sets, **given)
         ranked = [Ranked(np.asarray(order)[:n_features]) for order in orders]
     if n_features is not None and not has_groups(selector):
         for one in ranked:

@@ -70,6 +70,7 @@ from veridical.evaluation.engine import (
     evaluate_table,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
+from veridical.evaluation.jackknife import divide_units, standard_error
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.outcome_curves import outcome_curves
@@ -306,11 +307,13 @@ def _of_score(
         scores = scored.splits[0]
         value = _defined(float(scored.values[0]), scored.reason)
         info = describe_score(score, table, scored.averaging)
-        if scored.averaging == "pooled" and not np.isnan(scores).all():
+        several = len(splits) > 1
+        if several and scored.averaging == "pooled" and not np.isnan(scores).all():
             details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
         remarks += notes.on_small_test_sets(splits, info)
+        details |= error_of_score(found, score, splits, table)
     later = None
     if (
         score.is_accuracy
@@ -336,7 +339,16 @@ def _of_score(
     hits = [one[0] for one in found.hits] if score.is_accuracy else None
     return {
         **_from_scores(
-            method, splits, value, scores, info, situation, n_shared, table, hits
+            method,
+            splits,
+            value,
+            scores,
+            info,
+            situation,
+            n_shared,
+            table,
+            hits,
+            details,
         ),
         "details": details,
         "notes": (*remarks, *others),
@@ -469,7 +481,10 @@ def estimate_of_score(
     info = describe_score(score, table, scored.averaging)
     n_shared = count_shared(score, table, splits)
     place = None if situation is None else situation._replace(accuracy=value)
-    fields = _from_scores(method, splits, value, scores, info, place, n_shared, table)
+    details = error_of_score(found, score, splits, table, size)
+    fields = _from_scores(
+        method, splits, value, scores, info, place, n_shared, table, details=details
+    )
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
     return Estimate(
@@ -479,9 +494,53 @@ def estimate_of_score(
         estimator="",
         method=method.describe(),
         random_state=random_state,
-        details={},
+        details=details,
         notes=tuple(remarks),
     )
+
+
+def error_of_score(
+    found: Evaluation,
+    score: Score,
+    splits: Sequence[Split],
+    table: Table,
+    size: int = -1,
+) -> dict[str, float]:
+    """Compute the standard error of a score on one test set, by the jackknife.
+
+    Parameters
+    ----------
+    found : Evaluation
+        Predictions.
+    score : Score
+        Any but the accuracy, which has intervals of its own.
+    splits : sequence of Split
+        All splits.
+    table : Table
+        The samples, whose groups are left out as a whole.
+    size : int, default=-1
+        Place of the number of features among those evaluated.
+
+    Returns
+    -------
+    dict
+        ``standard_error``, and the number of ``blocks`` that were left out one at a
+        time; empty with several splits, and where the error is not known.
+    """
+    if len(splits) != 1 or splits[0].overlaps or score.needs == "model":
+        return {}
+    test = splits[0].test
+    units = np.arange(table.n_samples) if table.groups is None else table.groups
+    counted = np.ones(len(test), bool)
+    if table.weights is not None:
+        counted = table.weights[test] > 0
+    blocks = np.full(len(test), -1)
+    blocks[counted] = divide_units(units[test][counted])
+    left_out = found.left_out(score, blocks)
+    error = float(standard_error(left_out)[size])
+    if math.isnan(error):
+        return {}
+    return {"standard_error": error, "blocks": float(len(left_out))}
 
 
 def _from_scores(
@@ -494,6 +553,7 @@ def _from_scores(
     n_shared: int = 0,
     table: Table | None = None,
     hits: Sequence[NDArray[np.bool_]] | None = None,
+    details: Mapping[str, float] | None = None,
 ) -> dict[str, Any]:
     """Compute spread, valid intervals and their coverage from the scores of splits."""
     is_accuracy = info.is_accuracy
@@ -508,6 +568,9 @@ def _from_scores(
     is_equal = n_shared and not vary(scores[~np.isnan(scores)])
     if is_equal and spread is None and not _tests_training_samples(splits):
         assumes["exact"] = ASSUMES["exact"]
+    low, high = info.range
+    if details and "standard_error" in details and low < value < high:
+        assumes["jackknife"] = ASSUMES["jackknife"]
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
     lead = choose_interval(assumes, len(scores)) or ""
     measured = _look_up(info, splits, table, situation, lead)

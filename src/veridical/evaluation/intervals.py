@@ -10,6 +10,7 @@ from scipy.special import ndtri, stdtrit
 
 from veridical._core.defaults import CONFIDENCE
 from veridical._core.errors import InputError
+from veridical.evaluation.jackknife import jackknife_interval
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.trust import choose_interval, default_interval
 from veridical.kernels.statistics import clopper_pearson_bounds, wilson_bounds
@@ -32,6 +33,9 @@ ASSUMES = {
     "the estimator is stable. It is Wilson's interval for the effective number of "
     "samples, which the spread between groups gives (Korn and Graubard; Dean and "
     "Pagano)",
+    "jackknife": "test samples (with groups: groups) are independent draws, and so "
+    "many that the score is normal on a scale without limits. It is for the score of "
+    "the model built on the training part",
     "exact": "test samples of the class are independent draws, and that the estimator "
     "is stable. The scores of the splits do not vary, so nothing is known of their "
     "spread",
@@ -277,6 +281,14 @@ def interval_of(
         return wilson(estimate.value, estimate.n_test, confidence)
     if kind == "exact":
         return clopper_pearson(estimate.value, estimate.n_shared, confidence)
+    if kind == "jackknife":
+        return jackknife_interval(
+            estimate.value,
+            estimate.details["standard_error"],
+            int(estimate.details["blocks"]),
+            estimate.score_range,
+            confidence,
+        )
     if kind == "nested":
         bounds = estimate.nested.result().interval(confidence)
         return at_least_wilson(bounds, estimate.value, estimate.n_test, confidence)

@@ -6,7 +6,9 @@ random, how often the corrected resampled t-test rejected where neither side was
 and how often the default 95 % interval covered the score of the model fitted on all
 samples. What is printed is the range over the designs nearest to the user's, and
 nothing where none are near, or where these do not bracket the user's: another score, or
-samples without groups where the user's have some, are never near.
+samples without groups where the user's have some, are never near. ``test_sets.csv``, by
+``benchmarks/truth/test_sets.py``, has the same for tests and intervals of one test set;
+these do not depend on features and estimator.
 """
 
 from __future__ import annotations
@@ -83,6 +85,8 @@ COLUMNS = (
 
 #: Largest distance of a design that is near; designs are fewer than for accuracy.
 _FARTHEST = 4.5
+#: The same on one test set, where nothing depends on features and estimator.
+_FARTHEST_TEST_SET = 2.0
 #: Distance between estimators of different kinds.
 _OTHER_ESTIMATOR = 1.5
 #: Folds are alike if their ratio is smaller than this.
@@ -202,6 +206,44 @@ def structured_table() -> tuple[StructuredRow, ...]:
     return read_structured(files("veridical.evaluation").joinpath("structured.csv"))
 
 
+@cache
+def test_set_table() -> tuple[StructuredRow, ...]:
+    """Read what was measured on one test set."""
+    return read_structured(files("veridical.evaluation").joinpath("test_sets.csv"))
+
+
+def rows_of_test_set(score: str, tested: Table, value: float) -> list[StructuredRow]:
+    """Return the nearest designs of one test set; none where too few are near.
+
+    Parameters
+    ----------
+    score : str
+        Name of the score.
+    tested : Table
+        The test samples, with their groups; nothing was measured for weights.
+    value : float
+        The score.
+    """
+    rows = test_set_table()
+    if tested.weights is not None or not rows or not math.isfinite(value):
+        return []
+    counts = list(tested.target.counts().values())
+    if len(counts) != 2:
+        return []
+    n, like = tested.n_units, rows[0].situation
+    place = Structure(
+        score,
+        n,
+        tested.n_samples / n,
+        like.n_features,
+        like.n_selected,
+        min(counts) / sum(counts),
+        like.estimator,
+        value,
+    )
+    return find_near(rows, place, _FARTHEST_TEST_SET)
+
+
 def read_structured(path: Any) -> tuple[StructuredRow, ...]:
     """Read a table of measurements."""
     with path.open("r") as file:
@@ -282,11 +324,12 @@ def _describe(rows: Sequence[StructuredRow]) -> str:
     names = listing(dict.fromkeys(known[one.estimator] for one in places), "or")
     size = f"{min(units)} to {max(units)} samples"
     if max(sizes) > 1:
-        size = (
-            f"{min(units)} to {max(units)} groups of {min(sizes):g} to {max(sizes):g} "
-            "samples"
-        )
+        each = f"{min(sizes):g}"
+        each += f" to {max(sizes):g}" if max(sizes) > min(sizes) else ""
+        size = f"{min(units)} to {max(units)} groups of {each} samples"
     shown = listing(map(str, folds), "or")
+    if folds == [1]:
+        return f"{MEASURED_SCORES[places[0].score]}, one test set of {size}"
     return f"{MEASURED_SCORES[places[0].score]}, {shown} folds, {size}, {names}"
 
 
@@ -304,7 +347,8 @@ def coverages_near(
     score : str
         Name of the score.
     splits : sequence of Split
-        Folds that test every sample once; nothing was measured for others.
+        Folds that test every sample once, or one test set; nothing was measured for
+        others.
     table : Table
         The samples, with their groups; nothing was measured for weights.
     situation : Situation
@@ -320,7 +364,12 @@ def coverages_near(
     n_folds = count_folds(splits, table.n_samples)
     if table.weights is not None or not math.isfinite(situation.accuracy):
         return {}
-    rows = find_rows(n_folds, Structure.from_table(score, table, situation))
+    if len(splits) == 1:
+        tested = table.rows(splits[0].test)
+        rows = rows_of_test_set(score, tested, situation.accuracy)
+        rows = rows if lead == "jackknife" else []
+    else:
+        rows = find_rows(n_folds, Structure.from_table(score, table, situation))
     if not rows:
         return {}
     numbers = [row.n_simulations for row in rows]

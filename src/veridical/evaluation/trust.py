@@ -36,7 +36,14 @@ _FEWEST_SPLITS = 3
 
 #: Kinds of interval in the order of preference: the nested one where it was asked for,
 #: then the one with the best coverage over all measured designs (docs/estimating.md).
-_BEST_FIRST = ("nested", "corrected-t", "cluster-wilson", "wilson", "exact")
+_BEST_FIRST = (
+    "nested",
+    "corrected-t",
+    "cluster-wilson",
+    "wilson",
+    "exact",
+    "jackknife",
+)
 
 #: Name of the interval of OUT minus IN, whose truth is the mean over data sets.
 OPTIMISM = "optimism"

@@ -69,7 +69,7 @@ def plan_fit(estimator: Any, table: Table, rows: IntArray) -> Fit:
     if table.weights is not None:
         names, without = _weight_parameters(estimator)
         if without:
-            rows = _repeat_rows(table, rows, without)
+            rows = repeat_rows(table, rows, without)
         else:
             arguments = dict.fromkeys(names, table.weights[rows])
     if table.groups is not None:
@@ -137,7 +137,8 @@ def _by_routing(estimator: Any, table: Table, rows: IntArray) -> Fit:
     return Fit(rows, {name: of for name, of in given.items() if name in consumed})
 
 
-def _repeat_rows(table: Table, rows: IntArray, without: str) -> IntArray:
+def repeat_rows(table: Table, rows: IntArray, without: str) -> IntArray:
+    """Repeat rows by their weights, for what takes none; `without` is its name."""
     assert table.weights is not None
     weights = table.weights[rows]
     whole = np.array_equal(weights, np.rint(weights))

@@ -126,12 +126,30 @@ BADGES = {
     "no": "Do not believe it",
     "known": "The truth is known",
 }
+#: The same of one test set.
+ON_ONE_TEST_SET = {
+    "in": "selected on the training samples",
+    "out": "selected once, on all samples",
+}
+EXPLAIN_ONE_TEST_SET = {
+    "in": (
+        "IN selects on the training samples, so the test samples take no part in the "
+        "selection."
+    ),
+    "out": (
+        "OUT selects once, on all samples, and keeps the test samples from the "
+        "estimator alone: their labels helped to choose the features, so its scores "
+        "are too high on average."
+    ),
+}
 READINGS = {
     "higher": "OUT is too optimistic",
     "lower": "OUT is not too optimistic",
     "open": "not shown to differ",
 }
 QUESTION = "Which selector is better, and may I believe it?"
+#: Tests that have no calibrated form.
+UNCALIBRATED = ("conservative z", "DeLong", "jackknife")
 _CELLS = ("only_in", "only_out", "both_right", "both_wrong")
 MOST_PAIRS = 150  # more dots than this cannot be told apart: show a mean per repeat
 MOST_FEATURES = 500  # rows of the table of features
@@ -302,12 +320,15 @@ class Summary(Compared):
     """Everything the page of two selectors shows, as plain numbers and strings.
 
     ``optimism_shown`` says whether OUT is shown to be "higher" or "lower" than IN.
+    ``corrected`` has the differences by the corrected t-test, by method, where another
+    test was chosen.
     """
 
     kind: Literal["comparison"]
     names: dict[Side, str]
     methods: list[MethodSummary]
     by_estimator: list[EstimatorSummary]
+    corrected: dict[str, DifferenceSummary]
     optimism: dict[Side, IntervalSummary]
     optimism_shown: dict[Side, Literal["higher", "lower", "open"]]
     bias_imbalance: dict[str, float]
@@ -418,6 +439,10 @@ def summarize_pair(record: Comparison) -> Summary:
         ],
         stability={method: _by_side(own) for method, own in record.stability.items()},
         seconds=_by_side(record.seconds),
+        corrected={
+            m: summarize_difference(pair.verdict)
+            for m, (pair,) in record.corrected.items()
+        },
         truth=_truth(record),
         words=_words(record, artefacts=_on_artefacts(record), stability=[], truth=[]),
     )
@@ -427,7 +452,11 @@ def summarize_pair(record: Comparison) -> Summary:
     words["sizes"] = [
         on_size(m["label"], m["difference"], s["data"]["target"])
         for m in s["methods"]
-        if m["difference"] is not None and m["unit"] == "fold"
+        if m["difference"] is not None
+        and (
+            m["unit"] == "fold"
+            or (m["unit"] == "test set" and not _is_exact(m["difference"]))
+        )
     ]
     words["truth"] = [] if truth is None else _on_truth(s, truth)
     return s
@@ -469,7 +498,10 @@ def _words(record: Comparison, **more: Any) -> dict[str, Any]:
         evidence="",
         sizes=[],
         notes=record.notes,
-        protocols=[EXPLAIN[method] for method in _methods(record)],
+        protocols=[
+            EXPLAIN[m] if record.one_test_set is None else EXPLAIN_ONE_TEST_SET[m]
+            for m in _methods(record)
+        ],
         recommendation=record.recommendation,
         **more,
     )
@@ -698,6 +730,8 @@ def on_size(label: str, gap: DifferenceSummary, target: str) -> str:
     if size is None or not size["near"]:
         known = "" if size is None else f" ({_over_designs(size)})"
         cure = "; calibrated=True (--calibrated) measures it on data sets like these"
+        if gap["test"] in UNCALIBRATED:
+            cure = ""
         return (
             f"{label}: the false-positive rate of this test has not been measured in "
             f"designs like this one{known}{cure if target == 'classes' else ''}."
@@ -983,7 +1017,9 @@ def _claim(words: ManyWords) -> Section:
 
 def _panel(m: MethodSummary | ManyMethod, picture: Chart, verdict: str) -> Panel:
     method = m["method"]
-    return Panel(picture, m["label"], DETAILS[method], verdict, method)
+    alone = m.get("unit") == "test set"
+    detail = (ON_ONE_TEST_SET if alone else DETAILS)[method]
+    return Panel(picture, m["label"], detail, verdict, method)
 
 
 # -- two selectors ---------------------------------------------------------------------
@@ -1013,6 +1049,8 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
         f"{unit} each; a line joins both selectors on the same {unit} and has the "
         "colour of the better one."
     )
+    if unit == "test set":
+        keynote = f"Large mark: {s['scoring']['label']} with its {_level(s)}."
     key = tuple((s["names"][side], side) for side in SIDES)
     scoring = read_info(s["scoring"])
     share = f"{_what(s)} on the test samples. {on_direction(scoring)}".strip()
@@ -1146,7 +1184,8 @@ def _other_scores(record: Comparison) -> list[Rows]:
             rows.append((info.full_label, method.upper(), *map(info.write, means)))
     heads: Heads = ["Score!", "Method"]
     heads += [Column(name, number=True) for name in record.names]
-    caption = "Further scores of the same predictions: means over the folds"
+    caption = "Further scores of the same predictions"
+    caption += "" if record.one_test_set is not None else ": means over the folds"
     return [table(caption, heads, rows)] if rows else []
 
 
@@ -1157,8 +1196,10 @@ def _differences(s: Summary) -> tuple[Block, ...]:
         if gap is None:
             continue
         size = "exact: data sets are independent"
-        if m["unit"] == "fold":
+        if m["unit"] == "fold" or (m["unit"] == "test set" and not _is_exact(gap)):
             size = write_size(gap["size"])
+        elif m["unit"] == "test set":
+            size = "exact: at most the level"
         n = _n_differences(m, gap)
         row = (
             m["label"],
@@ -1173,7 +1214,29 @@ def _differences(s: Summary) -> tuple[Block, ...]:
     heads += "p-value# | False-positive rate of the test~ | n#"
     caption = f"{s['names']['a']} minus {s['names']['b']}{_in_unit_of(s)}"
     found = table(caption, heads, rows)
-    return found, Notes((*s["words"]["notes"], *notes, *s["words"]["sizes"]))
+    notes = [*s["words"]["notes"], *notes, *s["words"]["sizes"]]
+    return found, Notes(tuple(notes)), *_by_corrected_t(s)
+
+
+def _is_exact(gap: DifferenceSummary) -> bool:
+    """Whether a test holds its level whatever the samples."""
+    return gap["test"] == "exact McNemar"
+
+
+def _by_corrected_t(s: Summary) -> tuple[Block, ...]:
+    """Tabulate the same differences by the corrected t-test, where it is another."""
+    rows = []
+    for method, gap in s["corrected"].items():
+        verdict, size = _verdict(s, gap), write_size(gap["size"])
+        row = (LABELS[method], verdict, *gap_in_unit(s, gap), pvalue(gap["pvalue"]))
+        rows.append(((*row, size), method))
+    if not rows:
+        return ()
+    pts = _pts(s)
+    heads = f"Method! | Verdict~ | Difference{pts}#* | {_level(s)}{pts}# | "
+    heads += "p-value# | False-positive rate of the test~"
+    caption = "The same differences by the corrected resampled t-test, for comparison"
+    return (table(caption, heads, rows),)
 
 
 def _on_test(s: Summary, label: str, gap: DifferenceSummary) -> str:
@@ -1253,7 +1316,8 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
         if s["seconds"]:
             columns.append(_times(s["seconds"].values()))
         caption = "Number of features, stability and time of each selector"
-        blocks += [by_columns(caption, columns), Text(ON_STABILITY, "note")]
+        note = f"{ON_STABILITY if s['stability'] else ''}{ON_TIME}"
+        blocks += [by_columns(caption, columns), Text(note, "note")]
     made = [(side, *one) for side in SIDES for one in s["n_selections"].items()]
     heads: Heads = ["Feature!"]
     for side, method, _ in made:
@@ -1294,8 +1358,11 @@ def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]
 ON_STABILITY = (
     "Stability is the measure of Nogueira, Sechidis and Brown (2018): 1 where every "
     "selection is the same, 0 where selections agree as by chance. The training folds "
-    "of IN share samples, so there is no interval for it. Time is that of all "
-    "selections of a selector together, on the machine that made this page."
+    "of IN share samples, so there is no interval for it. "
+)
+ON_TIME = (
+    "Time is that of all selections of a selector together, on the machine that made "
+    "this page."
 )
 
 
@@ -1406,6 +1473,8 @@ def _caption(s: Summary | ManySummary, more: str = "") -> str:
         f"selected, {', '.join(map(name_of, s['estimators']))}{guess}"
         f"{more}. IN: selected anew in each training fold."
     )
+    if s["methods"][0].get("unit") == "test set":
+        caption = caption.replace("anew in each training fold", "on training samples")
     labels = {m["label"] for m in s["methods"]}
     if "OUT" in labels:
         caption += " OUT: selected once, on all samples."
@@ -1436,10 +1505,16 @@ def _on_resampling(s: Summary | ManySummary) -> list[str]:
         first: Any = methods["in"]
         drawn = f"{first['n_repeats']} × {first['n_folds']}-fold cross-validation"
         splits = s["settings"].get("cross-validation", drawn)
-        said.append(
-            f"Features were selected anew in each training set (IN) of {splits}, the "
-            "same folds for all selectors."
-        )
+        if first.get("unit") == "test set":
+            said.append(
+                "Features were selected on the training samples (IN), and both "
+                f"selectors were compared on the same test set: {splits}."
+            )
+        else:
+            said.append(
+                f"Features were selected anew in each training set (IN) of {splits}, "
+                "the same folds for all selectors."
+            )
     if "out" in methods:
         said.append(
             "For comparison, features were also selected once on all samples (OUT), "
@@ -1460,6 +1535,8 @@ def _on_testing(gap: DifferenceSummary) -> list[str]:
         f"{100 * gap['alpha']:g} %. {assumed(gap['assumptions'])}"
     ]
     size = gap["size"]
+    if _is_exact(gap):
+        return said
     if size is None:
         said.append(
             "The false-positive rate of this test has not been measured for this "
@@ -1638,7 +1715,7 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
     columns.append(_times(one["seconds"] for one in selectors))
     caption = "Number of features, stability, optimism of selecting on all samples "
     blocks: list[Block] = [by_columns(f"{caption}(OUT {MINUS} IN) and time", columns)]
-    blocks.append(Text(ON_STABILITY, "note"))
+    blocks.append(Text(f"{ON_STABILITY}{ON_TIME}", "note"))
     if gaps:
         blocks += _on_optimism(s)
     # A table for each method: with many selectors rows are long.

@@ -159,10 +159,17 @@ DETAILS = {
     "outside_by_sample": "outside the bootstrap samples, averaged by sample",
     "no_information_rate": "error rate without information",
     "cut_in_part": ".632+ if the error is cut only in its difference from .632",
+    "standard_error": "standard error by the jackknife",
+    "blocks": "blocks of test samples left out, one at a time",
     "overfitting_rate": "rate of overfitting",
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
-NOT_SCORES = {"overfitting_rate", "weight"}  # not accuracies
+NOT_SCORES = {
+    "overfitting_rate",
+    "weight",
+    "standard_error",
+    "blocks",
+}  # not accuracies
 
 
 class BoundsSummary(TypedDict):
