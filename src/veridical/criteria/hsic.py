@@ -128,7 +128,7 @@ def _linear_scores(Z: FloatArray, labels: LabelledRows) -> FloatArray:
     return unbiased_criterion.py_func(trace, whole, mixed, all_labels, m)
 
 
-class Place(Protocol):
+class FeatureMemory(Protocol):
     """Where features are: in the memory of the processor, or of a GPU."""
 
     def move(self, labels: LabelledRows) -> LabelledRows:
@@ -159,7 +159,7 @@ class Place(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class OnProcessor:
-    """Features in the memory of the processor; see `Place`."""
+    """Features in the memory of the processor; see `FeatureMemory`."""
 
     values: Any
     n_threads: int
@@ -175,7 +175,7 @@ class OnProcessor:
     def gaussian_scores(
         self, Z: Any, labels: LabelledRows, D: Any | None, gamma: float, L: Any
     ) -> FloatArray:
-        """Compute the criterion of every row of `Z`; see `Place`."""
+        """Compute the criterion of every row of `Z`; see `FeatureMemory`."""
         direction = 1.0 if D is None else -1.0
         D = np.zeros_like(L) if D is None else D
         out = np.empty(len(Z))
@@ -183,7 +183,7 @@ class OnProcessor:
         return out
 
 
-def place_of(data: Table, n_threads: int) -> Place:
+def place_of(data: Table, n_threads: int) -> FeatureMemory:
     """Return where the features of a table are."""
     there = device_values(data.values)
     if there is None:

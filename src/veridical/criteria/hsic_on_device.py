@@ -24,7 +24,7 @@ BLOCK_BYTES = 1 << 28
 
 
 class OnDevice:
-    """Features in the memory of a GPU; see `veridical.criteria.hsic.Place`.
+    """Features in the memory of a GPU; see `veridical.criteria.hsic.FeatureMemory`.
 
     Parameters
     ----------
