@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import csv
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 
 import numpy as np
@@ -47,6 +47,8 @@ class Design:
     n_samples: int  #: of the test set, or of the data set that is split
     minority: float
     area: float = 0.0  #: true area of both scores, for DeLong's test
+    #: Folds, as `compare` splits; 0 for random splits.
+    n_folds: int = field(default=0, repr=False)
 
 
 COLUMNS = (*(one.name for one in fields(Design)), "n_simulations", "rejected")
@@ -54,17 +56,26 @@ COLUMNS = (*(one.name for one in fields(Design)), "n_simulations", "rejected")
 
 def designs() -> list[Design]:
     """List the designs."""
-    return [
-        Design("delong", "roc_auc", n, minority, area)
-        for n in (40, 100, 400)
-        for minority in (0.1, 0.3, 0.5)
-        for area in (0.6, 0.8, 0.95)
-    ] + [
-        Design("conservative-z", score, n, minority)
-        for score in ("accuracy", "roc_auc")
-        for n in (60, 200)
-        for minority in (0.2, 0.5)
-    ]
+    return (
+        [
+            Design("delong", "roc_auc", n, minority, area)
+            for n in (40, 100, 400)
+            for minority in (0.1, 0.3, 0.5)
+            for area in (0.6, 0.8, 0.95)
+        ]
+        + [
+            Design("conservative-z", score, n, minority)
+            for score in ("accuracy", "roc_auc")
+            for n in (60, 200)
+            for minority in (0.2, 0.5)
+        ]
+        + [
+            Design("conservative-z", score, n, 0.5, n_folds=n_folds)
+            for score in ("accuracy", "roc_auc")
+            for n in (60, 200)
+            for n_folds in (5, 10)
+        ]
+    )
 
 
 def classes(design: Design) -> BoolArray:
@@ -93,13 +104,28 @@ def divide(y: BoolArray, share: float, rng: np.random.Generator) -> IntArray:
     return np.concatenate(drawn)
 
 
+def draw_tests(y: BoolArray, n_folds: int, rng: np.random.Generator) -> list[IntArray]:
+    """Draw the test sets of random splits, or of stratified folds."""
+    if not n_folds:
+        return [divide(y, TEST_SHARE, rng) for _ in range(N_SPLITS)]
+    folds = np.empty(y.size, dtype=np.intp)
+    for one in (True, False):
+        own = rng.permutation(np.flatnonzero(y == one))
+        folds[own] = np.arange(own.size) % n_folds
+    return [np.flatnonzero(folds == fold) for fold in range(n_folds)]
+
+
 def score_splits(
-    X: FloatArray, y: BoolArray, score: str, rng: np.random.Generator
+    X: FloatArray,
+    y: BoolArray,
+    score: str,
+    rng: np.random.Generator,
+    n_folds: int = 0,
 ) -> FloatArray:
-    """Score both sides on the same random splits: (2, N_SPLITS)."""
-    found = np.empty((2, N_SPLITS))
-    for s in range(N_SPLITS):
-        test = divide(y, TEST_SHARE, rng)
+    """Score both sides on the same splits: (2, n_splits)."""
+    tests = draw_tests(y, n_folds, rng)
+    found = np.empty((2, len(tests)))
+    for s, test in enumerate(tests):
         train = np.setdiff1d(np.arange(y.size), test)
         high, low = X[train[y[train]]].mean(axis=0), X[train[~y[train]]].mean(axis=0)
         parts = ((X[test] - (high + low) / 2) * (high - low)).reshape(len(test), 2, -1)
@@ -116,13 +142,14 @@ def reject_conservative(design: Design, rng: np.random.Generator) -> int:
     y, rejected = classes(design), 0
     for _ in range(N_CONSERVATIVE):
         X = rng.standard_normal((y.size, 2 * N_COLUMNS)) + EFFECT * y[:, np.newaxis]
-        a, b = score_splits(X, y, design.score, rng)
+        a, b = score_splits(X, y, design.score, rng, design.n_folds)
         halves = np.empty((2, N_PAIRS, 2))
         for pair in range(N_PAIRS):
             first = divide(y, 0.5, rng)
             second = np.setdiff1d(np.arange(y.size), first)
             for k, rows in enumerate((first, second)):
-                both = score_splits(X[rows], y[rows], design.score, rng)
+                part = X[rows], y[rows]
+                both = score_splits(*part, design.score, rng, design.n_folds)
                 halves[:, pair, k] = both.mean(axis=1)
         found = conservative_z(a, b, halves_a=halves[0], halves_b=halves[1])
         rejected += found.pvalue <= 0.05
@@ -131,7 +158,8 @@ def reject_conservative(design: Design, rng: np.random.Generator) -> int:
 
 def measure_design(design: Design) -> Row:
     """Count the rejections in one design."""
-    rng = np.random.default_rng(zlib.crc32(repr(design).encode()))
+    seed = f"{design}{design.n_folds or ''}"
+    rng = np.random.default_rng(zlib.crc32(seed.encode()))
     if design.test == "delong":
         n, rejected = N_DELONG, reject_delong(design, rng)
     else:
@@ -141,19 +169,21 @@ def measure_design(design: Design) -> Row:
 
 def print_table() -> None:
     """Print the range of the sizes by test, score and samples."""
-    found: dict[tuple[str, str, str], list[float]] = {}
+    found: dict[tuple[str, str, str, str], list[float]] = {}
     with TABLE.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
-            key = row["test"], row["score"], row["n_samples"]
+            n_folds = int(row["n_folds"])
+            splits = f"{n_folds} folds" if n_folds else "15 random"
+            splits = "one test set" if row["test"] == "delong" else splits
+            key = row["test"], row["score"], row["n_samples"], splits
             size = 100 * int(row["rejected"]) / int(row["n_simulations"])
             found.setdefault(key, []).append(size)
-    print("| test | score | samples | designs | size at 5 % |")
-    print("|---|---|---|---|---|")
-    for (test, score, n), sizes in found.items():
-        print(
-            f"| `{test}` | {score} | {n} | {len(sizes)} | {np.median(sizes):.1f} "
-            f"({min(sizes):.1f} to {max(sizes):.1f}) |"
-        )
+    print("| test | score | samples | splits | designs | size at 5 % |")
+    print("|---|---|---|---|---|---|")
+    for (test, score, n, splits), sizes in found.items():
+        span = f"{np.median(sizes):.1f}"
+        span += f" ({min(sizes):.1f} to {max(sizes):.1f})" * (len(sizes) > 1)
+        print(f"| `{test}` | {score} | {n} | {splits} | {len(sizes)} | {span} |")
 
 
 def main() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks.truth import calibrated, factors, other_tests
+from benchmarks.truth import calibrated, factors, other_tests, test_sets
 from sklearn.metrics import log_loss, r2_score, roc_auc_score
 
 import veridical
@@ -61,6 +61,29 @@ def test_each_selector_selects_from_its_own_block(target):
     blocks = found.selected["in"] // calibrated.N_COLUMNS
     assert (blocks[0] == 0).all()
     assert (blocks[1] == 1).all()
+
+
+@pytest.mark.parametrize("score", ["roc_auc", "balanced_accuracy", "log_loss"])
+@pytest.mark.parametrize("group_size", [1, 5])
+def test_both_models_of_a_test_set_are_equal(monkeypatch, score, group_size):
+    monkeypatch.setattr(test_sets, "N_SETS", 100)
+    design = test_sets.Design(score, 40, group_size, 0.5, 0.8)
+    row = test_sets.measure_design(design)
+    assert row["rejected_0.05"] <= 15
+    assert row["rejected_0.01"] <= row["rejected_0.05"] <= row["rejected_0.1"]
+    assert row["covered"] >= 85
+    y, groups = test_sets.classes(design)
+    values = test_sets.draw(design, 400, np.random.default_rng(0))
+    for side in values:
+        one = side[:, y == 1].mean() - side[:, y == 0].mean()
+        assert one == pytest.approx(test_sets.apart(design), abs=0.1)
+    within = values - test_sets.apart(design) * y
+    both = np.corrcoef(within[0].ravel(), within[1].ravel())[0, 1]
+    assert both == pytest.approx(test_sets.CORRELATION, abs=0.05)
+    if group_size > 1:
+        first, second = within[0][:, groups == 0][:, :2].T
+        shared = np.corrcoef(first, second)[0, 1]
+        assert shared == pytest.approx(test_sets.GROUP_SHARE, abs=0.15)
 
 
 def test_both_sides_of_other_tests_are_equal(monkeypatch):
