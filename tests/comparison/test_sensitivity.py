@@ -75,6 +75,19 @@ def test_it_is_truth_on_a_simulated_source(result, anova, worst, observed):
     assert known.set_verdicts == result.sources[1].set_verdicts
 
 
+def test_another_score_than_accuracy(anova, worst, observed):
+    pair = {"best": anova, "worst": worst}
+    few = {**COMMON, "n_sets": 4, "scoring": "roc_auc", "strengths": (1.0,)}
+    result = sensitivity(pair, *observed, **few)
+
+    assert result.observed.scoring.name == result.sources[0].scoring.name == "roc_auc"
+    frame = result.to_frame()
+    assert (frame["truth_a"] > frame["truth_b"] + 0.05).all()
+    assert "Values of area under the ROC curve under IN" in result.recommendation
+    with pytest.raises(InputError, match="only one can be compared with the truth"):
+        sensitivity(pair, *observed, **{**few, "scoring": ["roc_auc", "f1"]})
+
+
 def test_noise_has_no_winner(anova, chance):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(60, 30)), np.resize(["a", "b"], 60)

@@ -190,7 +190,7 @@ def truth(
     n_drawn = n_test if "truth" in methods else 0
     sampler = SourceSampler(draw, n_train, n_drawn, cv, root, kind or "auto")
     first, _ = sampler.draw(0)
-    scores = _leading_score(scoring, first)
+    scores = read_one_score(scoring, first)
     folds: Sequence[Any] | Splits = ()
     if {"in", "out"} & set(methods):
         seed = seed_for(root, Purpose.FOLDS)
@@ -227,13 +227,13 @@ def _describe_cv(cv: Any, table: Table) -> str:
     return f"{describe_splits(read_cv(cv, None, table.kind))} on each data set"
 
 
-def _leading_score(scoring: ScoringLike, table: Table) -> tuple[Score, ...]:
+def read_one_score(scoring: ScoringLike, table: Table) -> tuple[Score, ...]:
     """Read the one score that the truth is about; nothing for the accuracy."""
     scores = read_scoring(scoring, table.target)
     if len(scores) > 1:
         raise InputError(
-            f"scoring holds {len(scores)} scores, but truth compares one score "
-            "only; pass one."
+            f"scoring holds {len(scores)} scores, but only one can be compared with "
+            "the truth; pass one."
         )
     return () if scores[0].is_accuracy else scores
 

@@ -18,13 +18,14 @@ from veridical._core.types import (
     LabelsLike,
     MatrixLike,
     RandomStateLike,
+    ScoringLike,
     SelectorLike,
     WeightsLike,
 )
 from veridical._core.validation import check_count
 from veridical.comparison.comparing import compare
 from veridical.comparison.design import read_learners
-from veridical.comparison.known_truth import make_pair, truth
+from veridical.comparison.known_truth import make_pair, read_one_score, truth
 from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
 
@@ -72,6 +73,7 @@ def sensitivity(
     strengths: Sequence[float] = (0.5, 1.0, 1.5),
     n_sets: int = 100,
     n_test: int = 1000,
+    scoring: ScoringLike = None,
     cv: CVLike = 10,
     test: str | Callable[..., TestResult] = "corrected-t",
     alpha: float = 0.05,
@@ -103,6 +105,8 @@ def sensitivity(
         Data sets drawn from each source.
     n_test : int, default=1000
         Samples in a test set of TRUTH.
+    scoring : str, callable or None
+        What counts, one score as in `truth`; None is accuracy, R² or concordance.
     random_state : int, numpy random generator or None, default=None
         Decides everything that is random.
     n_jobs : int or None, default=None
@@ -166,9 +170,11 @@ def sensitivity(
         estimator, X, y, root, groups=groups, sample_weight=sample_weight
     )
     make_pair(selectors, root)
+    read_one_score(scoring, data)
     common: dict[str, Any] = {
         "estimator": estimator,
         "n_features_to_select": n_features_to_select,
+        "scoring": scoring,
         "cv": cv,
         "test": test,
         "alpha": alpha,
