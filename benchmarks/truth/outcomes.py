@@ -4,10 +4,12 @@
     python -m benchmarks.truth.outcomes --table
     python -m benchmarks.truth.outcomes --export
 
-The first command writes ``benchmarks/truth/outcomes.csv``, a design at a time; designs
-that are in the table already are left out. The second prints it. The third puts the
-designs with one cross-validation into ``src/veridical/evaluation/structured.csv``, the
-table that veridical ships.
+The first command writes ``benchmarks/truth/outcomes.csv``, a design at a time, those
+without groups first, numbers before survival times, and small ones before large
+ones (``--kind r2``, ``--kind concordance`` and ``--folds 10`` measure some of them
+only); scores of designs that are in the table already are left out. The second prints
+it. The third puts the designs with one cross-validation into
+``src/veridical/evaluation/structured.csv``, the table that veridical ships.
 
 Every data set has an outcome and two blocks of features, both drawn in the same way
 given the outcome: of p features, some depend on it. In both blocks, the k features that
@@ -15,7 +17,8 @@ are most related to the outcome of the training samples are selected (by correla
 by Cox's score), and a ridge model learns from them. So neither block is truly better,
 and a test at 5 % should reject in 5 % of the data sets. The interval of the first block
 should cover, in 95 % of the data sets, the score of the model that is fitted on all
-samples, on 2000 fresh samples.
+samples, on 2000 fresh samples. Every score of a kind is computed from the same
+predictions; losses are divided by the loss of guessing.
 
 | symbol   | meaning                                                                   |
 |----------|---------------------------------------------------------------------------|
@@ -33,26 +36,45 @@ import csv
 import math
 import time
 import zlib
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import spearmanr
 
 import veridical.evaluation
 from benchmarks.truth.designs import write_rows
 from veridical._core.arrays import FloatArray, IntArray
-from veridical._core.survival_scores import concordance
-from veridical._core.targets import Survival
+from veridical._core.survival_scores import (
+    Observed,
+    concordance,
+    integrated_brier,
+    time_dependent_auc,
+    uno,
+)
+from veridical._core.targets import Numbers, Survival
 from veridical.comparison.significance import corrected_resampled_t
 from veridical.datasets.synthetic_targets import censoring_rate
 from veridical.evaluation.structured import COLUMNS as STRUCTURED
+from veridical.evaluation.structured import loss_of_guessing
 from veridical.learning import CoxRidge
+from veridical.learning.outcomes import survival_at
 
 TABLE = Path(__file__).with_name("outcomes.csv")
 SHIPPED = Path(veridical.evaluation.__file__).with_name("structured.csv")
 #: Fresh samples of the truth, and relevant features of a block.
 N_FRESH, N_RELEVANT = 2000, 5
+#: Scores that are computed from the same predictions.
+SCORED = {
+    "r2": ("r2", "mean_absolute_error", "root_mean_squared_error", "spearman"),
+    "concordance": (
+        "concordance",
+        "concordance_uno",
+        "time_dependent_auc",
+        "integrated_brier_score",
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -118,6 +140,15 @@ def designs() -> list[Design]:
     return found
 
 
+class Counted(NamedTuple):
+    """What a data set says of a score."""
+
+    rejected: bool
+    covered: bool
+    value: float
+    truth: float
+
+
 def draw(design: Design, n: int, rng: np.random.Generator) -> tuple[FloatArray, Any]:
     """Draw two blocks of features, (2, n, p), and the outcome."""
     m = design.group_size
@@ -181,18 +212,34 @@ def relation(X: FloatArray, y: Any) -> FloatArray:
     return np.abs((y - y.mean()) @ Z) / np.sqrt((Z**2).sum(axis=0))
 
 
-def fit_score(X: FloatArray, y: Any, fresh: FloatArray, truth: Any, k: int) -> float:
-    """Select and learn on some samples, and score others."""
+def fit_scores(
+    X: FloatArray, y: Any, fresh: FloatArray, truth: Any, k: int
+) -> list[float]:
+    """Select and learn on some samples, and score others by each of `SCORED`."""
     chosen = np.argpartition(-relation(X, y), k - 1)[:k]
     A, B = X[:, chosen], fresh[:, chosen]
     mean, spread = A.mean(axis=0), A.std(axis=0)
     A, B = (A - mean) / spread, (B - mean) / spread
     if isinstance(y, Survival):
-        risk = CoxRidge(alpha=1.0).fit(A, y.labels).predict(B)
-        return concordance(truth, risk)
+        model = CoxRidge(alpha=1.0).fit(A, y.labels)
+        risk, observed = model.predict(B), Observed(truth, y)
+        S = survival_at(model, B, observed.times)
+        return [
+            concordance(truth, risk),
+            uno(observed, risk),
+            time_dependent_auc(observed, risk),
+            integrated_brier(observed, S),
+        ]
     weights = np.linalg.solve(A.T @ A + np.eye(k), A.T @ (y - y.mean()))
-    error = truth - y.mean() - B @ weights
-    return 1 - float((error**2).sum() / ((truth - truth.mean()) ** 2).sum())
+    predicted = y.mean() + B @ weights
+    error = truth - predicted
+    explained = 1 - float((error**2).sum() / ((truth - truth.mean()) ** 2).sum())
+    return [
+        explained,
+        float(np.abs(error).mean()),
+        math.sqrt(float((error**2).mean())),
+        float(spearmanr(truth, predicted)[0]),
+    ]
 
 
 def take(y: Any, rows: IntArray) -> Any:
@@ -200,34 +247,43 @@ def take(y: Any, rows: IntArray) -> Any:
     return y.take(rows) if isinstance(y, Survival) else y[rows]
 
 
-def simulate(design: Design, seed: int) -> tuple[bool, bool, float, float] | None:
-    """Return whether the test rejects, whether the interval covers, value and truth.
+def simulate(design: Design, seed: int) -> list[Counted | None]:
+    """Draw a data set, and say of every score what the test and the interval did.
 
-    None where the score is not defined on every fold, so that no verb compares.
+    None where a score is not defined on every fold, so that no verb compares.
     """
     rng = np.random.default_rng(seed)
     X, y = draw(design, design.n_samples, rng)
     tests = split(design, y, rng)
-    scores = np.empty((2, len(tests)))
+    names = SCORED[design.score]
+    scores = np.empty((len(names), 2, len(tests)))
     everything = np.arange(design.n_samples)
     k = design.n_selected
     for f, test in enumerate(tests):
         train = np.setdiff1d(everything, test, assume_unique=True)
         for b in range(2):
-            scores[b, f] = fit_score(
+            scores[:, b, f] = fit_scores(
                 X[b, train], take(y, train), X[b, test], take(y, test), k
             )
-    if np.isnan(scores).any():
-        return None
     m = design.group_size
     n_test = [len(test) // m for test in tests]
     n_train = [design.n_samples // m - one for one in n_test]
     options: dict[str, Any] = {"n_train": n_train, "n_test": n_test}
-    rejected = corrected_resampled_t(*scores, **options).pvalue <= 0.05
-    low, high = corrected_resampled_t(scores[0], 0 * scores[0], **options).interval
     fresh, truth = draw(design, N_FRESH, rng)
-    true = fit_score(X[0], y, fresh[0], truth, k)
-    return bool(rejected), bool(low <= true <= high), float(scores[0].mean()), true
+    reached = fit_scores(X[0], y, fresh[0], truth, k)
+    target = y if isinstance(y, Survival) else Numbers(y)
+    found: list[Counted | None] = []
+    for name, both, true in zip(names, scores, reached, strict=True):
+        if np.isnan(both).any() or math.isnan(true):
+            found.append(None)
+            continue
+        rejected = corrected_resampled_t(*both, **options).pvalue <= 0.05
+        low, high = corrected_resampled_t(both[0], 0 * both[0], **options).interval
+        unit = loss_of_guessing(name, target)
+        covered = bool(low <= true <= high)
+        value = float(both[0].mean())
+        found.append(Counted(bool(rejected), covered, value / unit, true / unit))
+    return found
 
 
 COLUMNS = (
@@ -245,20 +301,30 @@ def key(design: Design) -> str:
     return ",".join(f"{value}" for value in asdict(design).values())
 
 
-def measure(design: Design, n_simulations: int) -> dict[str, Any]:
-    """Count rejections and covered truths in one design."""
+def measure(design: Design, n_simulations: int) -> list[dict[str, Any]]:
+    """Count rejections and covered truths in one design, for every score of the kind.
+
+    The design is that of R² or of the concordance.
+    """
     first = zlib.crc32(key(design).encode())
     found = [simulate(design, first + i) for i in range(n_simulations)]
-    known = [one for one in found if one is not None]
-    rejected, covered, value, truth = zip(*known, strict=True)
-    return {
-        **asdict(design),
-        "value": f"{np.mean(value):.4f}",
-        "truth": f"{np.mean(truth):.4f}",
-        "n_simulations": len(known),
-        "rejected": sum(rejected),
-        "covered": sum(covered),
-    }
+    rows = []
+    for name, column in zip(
+        SCORED[design.score], zip(*found, strict=True), strict=True
+    ):
+        known = [one for one in column if one is not None]
+        if not known:
+            continue
+        rejected, covered, value, truth = zip(*known, strict=True)
+        counted = {
+            "value": f"{np.mean(value):.4f}",
+            "truth": f"{np.mean(truth):.4f}",
+            "n_simulations": len(known),
+            "rejected": sum(rejected),
+            "covered": sum(covered),
+        }
+        rows.append({**asdict(replace(design, score=name)), **counted})
+    return rows
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
@@ -271,7 +337,11 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 def export(rows: list[dict[str, Any]]) -> None:
     """Replace the rows of these scores in the table that ships."""
-    models = {"r2": "ridge", "concordance": "cox"}
+    models = {
+        name: model
+        for first, model in (("r2", "ridge"), ("concordance", "cox"))
+        for name in SCORED[first]
+    }
     others = [row for row in read_rows(SHIPPED) if row["score"] not in models]
     found = [
         {
@@ -300,6 +370,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--minutes", type=float, default=20.0)
     parser.add_argument("--simulations", type=int, default=400)
+    parser.add_argument("--kind", choices=("", *SCORED), default="")
+    parser.add_argument("--folds", type=int, default=0)
     parser.add_argument("--out", type=Path, default=TABLE)
     parser.add_argument("--table", action="store_true")
     parser.add_argument("--export", action="store_true")
@@ -318,10 +390,26 @@ def main() -> None:
         return
     done = {",".join(row[field.name] for field in fields(Design)) for row in rows}
     end = time.monotonic() + 60 * options.minutes
-    for design in designs():
-        if key(design) in done or time.monotonic() > end:
+    drawn = [
+        one
+        for one in designs()
+        if options.kind in ("", one.score) and options.folds in (0, one.n_folds)
+    ]
+    drawn.sort(
+        key=lambda one: (
+            one.n_repeats,
+            one.group_size > 1,
+            one.score != "r2",
+            one.n_samples,
+        )
+    )
+    for design in drawn:
+        wanted = {key(replace(design, score=name)) for name in SCORED[design.score]}
+        if wanted <= done or time.monotonic() > end:
             continue
-        rows.append(measure(design, options.simulations))
+        for row in measure(design, options.simulations):
+            if ",".join(str(row[field.name]) for field in fields(Design)) not in done:
+                rows.append(row)
         write_rows(options.out, COLUMNS, rows)
 
 

@@ -73,6 +73,22 @@ def test_survival_times_are_compared_by_selectors_that_read_them(run, folder):
     assert list(found["names"].values()) == ["ReliefF", "CoxScore"]
 
 
+def test_data_show_describes_every_target(run, folder):
+    numbers, times = folder / "numbers.csv", folder / "survival.csv"
+    found = _json(run, "data", "show", numbers, "--target", "pressure")
+    assert (found["target"], found["classes"]) == ("numbers", {})
+    assert "mean" in found["outcome"]
+    words = ["--time", "days", "--event", "died"]
+    assert _json(run, "data", "show", times, *words)["target"] == "survival"
+    shown = run("data", "show", times, *words).stdout
+    assert re.search(r"Target of survival times: \d+ events, \d+ censored", shown)
+    assert "Classes: no" in run("data", "show", times, "--target", "died").stdout
+    whole = [numbers, "--target", "whole"]
+    assert "--numbers" in run("data", "show", *whole).stderr
+    assert _json(run, "data", "show", *whole, "--numbers")["target"] == "numbers"
+    assert len(_json(run, "data", "show", *whole, "--classes")["classes"]) == 30
+
+
 def test_whole_numbers_are_numbers_if_one_says_so(run, folder):
     data = folder / "numbers.csv"
     words = ["--target", "whole", "--drop", "pressure", "--cv", "5"]

@@ -99,6 +99,8 @@ def draw(seed, kind="accuracy", calibrated=False):
         size = 4 if kind == "groups" else 1
         n_units, score = n_samples // size, scoring.name
         structure = Structure(score, n_units, float(size), 40, 5, 0.5, "", 0.5)
+        if score in ("mean_absolute_error", "root_mean_squared_error"):
+            structure = structure._replace(unit=scoring.chance)
     tester = PairTester(test, geometry, situation, None, scoring, structure)
     scores = {method: values[:, 0] for method, values in accuracy.items()}
     pairs = tester.pairs(scores, "", names, "holm")

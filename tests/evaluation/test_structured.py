@@ -64,9 +64,31 @@ def test_a_table_is_described_by_its_groups():
     X, y, groups = _patients(np.random.default_rng(0))
     here = Situation(144, 10, 3, 2, 0.5, "nb", 0.8)
     grouped = Structure.from_table("roc_auc", read_table(X, y, groups=groups), here)
-    assert grouped == ("roc_auc", 24, 6.0, 10, 3, 0.5, "nb", 0.8)
+    assert grouped == ("roc_auc", 24, 6.0, 10, 3, 0.5, "nb", 0.8, 1.0)
     plain = Structure.from_table("roc_auc", read_table(X, y), here)
-    assert plain == ("roc_auc", 144, 1.0, 10, 3, 0.5, "nb", 0.8)
+    assert plain == ("roc_auc", 144, 1.0, 10, 3, 0.5, "nb", 0.8, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("score", "value"),
+    [("mean_absolute_error", 2.0), ("root_mean_squared_error", 2.0), ("r2", 0.5)],
+)
+def test_losses_of_numbers_are_compared_in_units_of_guessing(score, value):
+    """A blood pressure in other units is the same design."""
+    y = np.random.default_rng(0).normal(size=60)
+    X, found = np.ones((60, 2)) * y[:, None], []
+    for unit in (1.0, 7.0):
+        reached = value if score == "r2" else unit * value
+        here = Situation(60, 10, 3, 2, 0.5, "ridge", reached)
+        found.append(Structure.from_table(score, read_table(X, unit * y + 3), here))
+    shares = [one.value / one.unit for one in found]
+    assert shares[0] == pytest.approx(shares[1], rel=1e-12)
+    assert found[0].steps(found[1]) == pytest.approx([0.0] * 6, abs=1e-12)
+    guess = {
+        "mean_absolute_error": np.abs(y - np.median(y)).mean(),
+        "root_mean_squared_error": y.std(),
+    }.get(score, 1.0)
+    assert shares[0] == pytest.approx(value / guess, rel=1e-12)
 
 
 def test_the_printed_range_holds_the_rates_of_other_designs():

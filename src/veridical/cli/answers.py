@@ -125,6 +125,8 @@ class DataDescription(TypedDict):
     n_categorical: int
     n_missing: int
     n_stored: int | None
+    target: Literal["classes", "numbers", "survival"]
+    outcome: str
     classes: dict[str, int]
     columns: list[FeatureDescription]
 

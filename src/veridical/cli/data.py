@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -67,13 +67,22 @@ def show(
     target: options.TargetOption = None,
     drop: options.DropOption = None,
     header: options.HeaderOption = None,
+    classes: options.ClassesOption = False,
+    numbers: options.NumbersOption = False,
+    time: options.TimeOption = None,
+    event: options.EventOption = None,
     as_json: Annotated[bool, options.json_option("data show")] = False,
     quiet: options.QuietOption = False,
 ) -> None:
     """Count samples, features, classes and missing values."""
     console.set_quiet(quiet)
     with for_the_command_line():
-        summary = _describe(data, target, drop or [], options.read_header(header))
+        X, y, name = read_data(
+            data, target, drop or [],
+            header=options.read_header(header), time=time, event=event,
+        )  # fmt: skip
+        y = y.astype(str) if classes and time is None else y
+        summary = _describe(X, y, name, "numbers" if numbers else "auto")
     if as_json:
         console.dump(summary)
         return
@@ -93,7 +102,10 @@ def show(
         f"{clean(name)} {count} ({100 * count / total:.0f} %)"
         for name, count in summary["classes"].items()
     )
-    terminal.print(Text(f"Classes: {shares}."))
+    shares = shares or clean(summary["outcome"])
+    noun = {"classes": "Classes", "numbers": "Target of numbers"}
+    said = noun.get(summary["target"], "Target of survival times")
+    terminal.print(Text(f"{said}: {shares}."))
     if summary["columns"]:
         terminal.print(_columns(summary["columns"]))
     left = summary["n_features"] - _COLUMNS_SHOWN
@@ -140,15 +152,15 @@ def fetch(
 
 
 def _describe(
-    data: Path, target: str | None, drop: list[str], header: bool | None
+    X: Any, y: Any, name: str, kind: Literal["auto", "numbers"]
 ) -> DataDescription:
     import numpy as np
     from scipy.sparse import issparse
 
     from veridical._core.encoding import encode
+    from veridical._core.reading import read_target
 
-    X, y, name = read_data(data, target, drop, header=header)
-    classes, counts = np.unique(y, return_counts=True)
+    target = read_target(y, int(X.shape[0]), name, kind=kind)
     summary: DataDescription = {
         "schema": "veridical/data/1",
         "name": name,
@@ -157,9 +169,9 @@ def _describe(
         "n_categorical": 0,
         "n_missing": 0,
         "n_stored": None,
-        "classes": {
-            str(one): int(count) for one, count in zip(classes, counts, strict=True)
-        },
+        "target": target.kind,
+        "outcome": target.describe(),
+        "classes": target.counts(),
         "columns": [],
     }
     if issparse(X):

@@ -76,7 +76,7 @@ NumbersOption = Annotated[
 ]
 TimeOption = Annotated[
     str | None,
-    optional("COLUMN", "The column that holds survival times; needs --event."),
+    optional("COLUMN", "With --event, the column that holds survival times."),
 ]
 EventOption = Annotated[
     str | None,

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from veridical._core.scoring import ScoreInfo
+from veridical._core.scoring import SCORES, ScoreInfo
 from veridical._core.splits import Split, trains_on_the_rest
 from veridical._core.table import Table
-from veridical._core.targets import Survival
+from veridical._core.targets import Survival, Target
 from veridical._core.text import listing
 from veridical.evaluation.records import Coverage
 from veridical.evaluation.situations import (
@@ -46,8 +46,14 @@ MEASURED_SCORES = {
     "roc_auc": "area under the ROC curve",
     "log_loss": "log loss",
     "r2": "R²",
+    "mean_absolute_error": "mean absolute error",
+    "root_mean_squared_error": "root mean squared error",
+    "spearman": "Spearman's rank correlation",
     "concordance": "concordance",
 }
+
+#: Losses on the scale of the target, which designs have as shares of that of guessing.
+_RELATIVE = ("mean_absolute_error", "root_mean_squared_error", "integrated_brier_score")
 
 #: One step of these scores; of the others it is 0.1.
 _SCORE_STEPS = {"log_loss": 0.2, "r2": 0.2}
@@ -93,6 +99,34 @@ _OTHER_ESTIMATOR = 1.5
 _LIKE_FOLDS = 1.5
 
 
+def loss_of_guessing(score: str, target: Target) -> float:
+    """Return by what a score is divided to compare it with that of other targets.
+
+    Parameters
+    ----------
+    score : str
+        Name of the score.
+    target : Classes, Numbers or Survival
+        All samples.
+
+    Returns
+    -------
+    float
+        The loss of predicting the same for all samples, where the score is a loss on
+        the scale of the target; 1 for other scores.
+
+    Examples
+    --------
+    >>> from veridical._core.targets import Numbers
+    >>> loss_of_guessing("mean_absolute_error", Numbers(np.array([1.0, 2.0, 6.0])))
+    1.6666666666666667
+    """
+    guess = SCORES[score].guess if score in _RELATIVE else None
+    if guess is None:
+        return 1.0
+    return float(guess(target, None))
+
+
 class Structure(NamedTuple):
     """What measured rates depend on, beside the folds.
 
@@ -113,6 +147,9 @@ class Structure(NamedTuple):
         Name of the estimator.
     value : float
         The score.
+    unit : float, default=1.0
+        What the score is divided by before designs are compared, see
+        `loss_of_guessing`.
     """
 
     score: str
@@ -123,6 +160,7 @@ class Structure(NamedTuple):
     minority: float
     estimator: str
     value: float
+    unit: float = 1.0
 
     @classmethod
     def from_table(cls, score: str, table: Table, situation: Situation) -> Structure:
@@ -141,6 +179,7 @@ class Structure(NamedTuple):
             share,
             situation.estimator,
             situation.accuracy,
+            loss_of_guessing(score, table.target),
         )
 
     def steps(self, other: Structure) -> tuple[float, ...]:
@@ -151,7 +190,8 @@ class Structure(NamedTuple):
             math.log2(self.n_features / other.n_features) / 2,
             math.log2(self.n_selected / other.n_selected) / 2,
             (self.minority - other.minority) / 0.2,
-            (self.value - other.value) / _SCORE_STEPS.get(self.score, 0.1),
+            (self.value / self.unit - other.value / other.unit)
+            / _SCORE_STEPS.get(self.score, 0.1),
         )
 
     def distance(self, other: Structure) -> float:
