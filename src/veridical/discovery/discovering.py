@@ -777,9 +777,8 @@ def _numeric_features(task: _Discovery) -> FloatArray:
         )
     if table.weights is not None:
         raise InputError(
-            "Conditional claims take no weights; leave "
-            f"{for_users('sample_weight', '--weights')} out, or use "
-            f"{_option('claim', 'association')}."
+            f"Conditional claims take no {for_users('sample_weight', '--weights')}; "
+            f"use {_option('claim', 'association')}."
         )
     return table.take(np.arange(table.n_samples), np.arange(table.n_features))
 

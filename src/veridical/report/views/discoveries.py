@@ -456,6 +456,8 @@ def _table(s: DiscoveriesSummary) -> Rows:
         "The leading features. The q-value is the smallest nominal rate at which a "
         "feature is claimed"
     )
+    if s["rate"] == "pfer":
+        caption += f"; {s['data']['n_features']} (all features) means at no rate"
     if s["effect_kind"]:
         caption += (
             f". Effect: {s['effect_kind']}. Only claimed features have intervals, "
