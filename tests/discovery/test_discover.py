@@ -262,6 +262,20 @@ def test_rates_are_those_of_the_kind_of_outcome():
     assert not short.measured.near  # as many features per sample, but few samples
 
 
+def test_what_the_measured_designs_lack_is_said():
+    X, y = signal(100, 200)
+    codes, weights = np.arange(100) // 2 % 25, np.resize([1.0, 2.0], 100)
+    for given, said in (
+        ({}, None),
+        ({"groups": codes}, "without groups."),
+        ({"strata": codes, "sample_weight": weights}, "strata and sample weights."),
+    ):
+        found = discover(X, y, **given, random_state=0, n_pairs=0)
+        notes = [note for note in found.notes if "measured without" in note]
+        assert len(notes) == (said is not None)
+        assert all(note.endswith(said) for note in notes)
+
+
 def test_designs_in_which_the_rate_fails_are_warned_of():
     for row in rate_table():
         tolerated = row.nominal + 0.02 * max(1, row.nominal)

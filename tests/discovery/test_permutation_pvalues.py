@@ -1,5 +1,7 @@
 """Permutation p-values with early stopping, against a plain loop."""
 
+import itertools
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -336,6 +338,45 @@ def test_how_many_are_drawn_together_changes_nothing(grouped, options, monkeypat
     few = discover(X, y, **options)
     assert max(sizes, default=0) <= 7
     pd.testing.assert_frame_equal(usual.to_frame(), few.to_frame())
+
+
+def all_arrangements(y, blocks):
+    """Yield every different arrangement of outcomes inside blocks."""
+    inside = [
+        sorted(set(itertools.permutations(y[blocks == b]))) for b in np.unique(blocks)
+    ]
+    for chosen in itertools.product(*inside):
+        made = np.empty_like(y)
+        for b, values in zip(np.unique(blocks), chosen, strict=True):
+            made[blocks == b] = values
+        yield made
+
+
+@pytest.mark.parametrize("kind", ["strata", "groups that vary", "whole groups"])
+def test_pvalues_are_shares_of_all_arrangements(kind):
+    """Every arrangement is enumerated; features with and without equal values."""
+    rng = np.random.default_rng(1)
+    n, y = 10, np.resize([0, 1], 10)
+    X = np.c_[rng.normal(size=(n, 2)), rng.integers(0, 2, n), rng.integers(0, 3, n)]
+    blocks = np.repeat([0, 1], (4, 6))
+    given = {"strata": blocks} if kind == "strata" else {"groups": blocks}
+    if kind == "whole groups":
+        given = {"groups": np.arange(n) // 2}
+        each = np.array([0, 1, 0, 1, 1])
+        y = np.repeat(each, 2)
+        every = [np.repeat(a, 2) for a in all_arrangements(each, np.zeros(5, int))]
+    else:
+        every = list(all_arrangements(y, blocks))
+    X[:, 0] += 2 * y
+    scores = np.array([[f_ratio(x, a) for x in X.T] for a in (y, *every)])
+    shares = np.mean(scores[1:] >= scores[0] * (1 - 1e-9) - 1e-11, axis=0)
+    n_permutations = 4000
+    found = discover(
+        X, y, n_permutations=n_permutations, n_pairs=0, random_state=0, **given
+    )
+    error = np.sqrt(shares * (1 - shares) / n_permutations) + 1 / n_permutations
+    assert (np.abs(found.pvalue - shares) <= 4 * error).all()
+    assert shares.min() < 0.3
 
 
 def test_strata_exchange_inside_only():

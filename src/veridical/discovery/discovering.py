@@ -22,7 +22,7 @@ from veridical._core.reading import read_table
 from veridical._core.repeating import repeatable
 from veridical._core.seeds import root_seed, seeded
 from veridical._core.table import Table
-from veridical._core.text import one_line
+from veridical._core.text import listing, one_line
 from veridical._core.types import (
     LabelsLike,
     MatrixLike,
@@ -283,6 +283,15 @@ def discover(
     if found.inside:
         tested = tested.replace(": ", f": {found.inside}, ", 1)
     empty = np.full(table.n_features, np.nan)
+    measured = _find_rate(task, look)
+    given_too = {
+        "groups": table.groups,
+        "strata": strata,
+        "sample weights": table.weights,
+    }
+    unlike = [name for name, value in given_too.items() if value is not None]
+    if measured is not None and unlike:
+        found.notes.append(f"The rate was measured without {listing(unlike)}.")
     return Discoveries(
         data=table.summary(name),
         selector=label_of(given),
@@ -294,7 +303,7 @@ def discover(
         effect_kind=found.effect_kind,
         paths=found.paths,
         threshold=found.threshold,
-        measured=_find_rate(task, look),
+        measured=measured,
         tested=tested,
         not_said=not_said,
         notes=tuple(found.notes),
@@ -765,9 +774,8 @@ def _numeric_features(task: _Discovery) -> FloatArray:
         )
     if table.weights is not None:
         raise InputError(
-            "Conditional claims take no weights; leave "
-            f"{for_users('sample_weight', '--weights')} out, or use "
-            f"{_option('claim', 'association')}."
+            f"Conditional claims take no {for_users('sample_weight', '--weights')}; "
+            f"use {_option('claim', 'association')}."
         )
     return table.take(np.arange(table.n_samples), np.arange(table.n_features))
 

@@ -432,6 +432,8 @@ def _table(s: DiscoveriesSummary, record: Discoveries) -> Rows:
         "The leading features. The q-value is the smallest nominal rate at which a "
         "feature is claimed"
     )
+    if s["rate"] == "pfer":
+        caption += f"; {s['data']['n_features']} (all features) means at no rate"
     if s["effect_kind"]:
         effects = [_known(one["effect"], write_plain) for one in leading]
         columns.append(("Effect#", effects))
