@@ -9,6 +9,7 @@ import pandas as pd
 from benchmarks.leakbench.parts import count_covered
 from veridical.leakbench import MECHANISMS
 from veridical.leakbench.rates import (
+    DESIGN,
     DETECTION,
     EFFECT,
     Rate,
@@ -243,6 +244,8 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
     """Put other packages beside the audit, on the tables that they were given."""
     keys = ["seed", "kind", "name", "dose", "source", "table"]
     both = others.rename(columns={"flagged": "warned"}).merge(frame, on=keys)
+    if both.empty:  # they were given tables of other draws
+        return []
     ours = both.drop_duplicates(keys)
     names = sorted(both["package"].unique())
     rows = []
@@ -284,5 +287,38 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
         "which samples, and the features from which others were selected: these "
         "packages have no way to take them. Packages that do not take a fitted "
         "procedure cannot see mistakes in it." + LEAKLY * ("Leakly" in names),
+        "Over all of these tables (*moved*: the mistake moved the score by 5 points or "
+        "more):",
+        _table(
+            "package | mistakes | mistakes that moved | honest work",
+            [_total("audit", ours.assign(warned=_warnings(ours)))]
+            + [_total(one, both[both["package"] == one]) for one in names],
+        ),
         _table(" | ".join(["mechanism", "dose", "tables", "audit", *names]), rows),
     ]
+
+
+def _warnings(cells: pd.DataFrame) -> list[int]:
+    """Return whether the audit found the mistake, or raised a false alarm."""
+    said = []
+    for kind, name, codes in zip(
+        cells["kind"], cells["name"], cells["flagged"], strict=True
+    ):
+        found = set(str(codes).split())
+        counted = found - DESIGN
+        if kind == "mechanism":
+            counted = found & set(MECHANISMS[str(name)].codes)
+        said.append(int(bool(counted)))
+    return said
+
+
+def _total(package: str, cells: pd.DataFrame) -> tuple[str, ...]:
+    """Write in how many tables a package warned."""
+    planted = cells[cells["kind"] == "mechanism"]
+    parts = (
+        planted,
+        planted[planted["moved"] >= EFFECT],
+        cells[cells["kind"] == "control"],
+    )
+    rates = [Rate(int(part["warned"].sum()), len(part)) for part in parts]
+    return (package, *(f"{rate.write()} of {rate.n}" for rate in rates))

@@ -78,15 +78,16 @@ def scores_of_runs(estimator: Any, X: Any, y: Any, groups: Any = None) -> Any:
     return np.array(found)
 
 
-def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any]:
-    """Draw the scores before and after a freedom was removed."""
+def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any, int]:
+    """Draw the scores before and after a freedom was removed, of how many samples."""
     if part == "luck":
         work = CONTROLS["plain"].draw(source, number)
-        return scores_of_runs(work.estimator, work.X, work.y), None
+        return scores_of_runs(work.estimator, work.X, work.y), None, len(work.y)
     if part == "features":
         planted = MECHANISMS["consequence"].draw(source, number, 0.6)
         works = planted.leaky, planted.cured
-        return tuple(scores_of_runs(one.estimator, one.X, one.y) for one in works)
+        left, right = (scores_of_runs(w.estimator, w.X, w.y) for w in works)
+        return left, right, len(planted.leaky.y)
     if part == "order":  # the folds of consecutive samples are always the same
         work = MECHANISMS["time-order"].draw(source, number).leaky
         each = np.arange(len(work.y))[:, None]
@@ -97,7 +98,7 @@ def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any]:
             for one in blocks
         ]  # fmt: skip
         whole = scores_of_runs(work.estimator, work.X, work.y)
-        return whole, np.full(MANY, np.mean(np.concatenate(right)))
+        return whole, np.full(MANY, np.mean(np.concatenate(right))), len(work.y)
     table = draw_table(source, number)
     rng = np.random.default_rng(number)
     copied = np.r_[np.arange(table.n), rng.permutation(table.n)[: table.n // 2]]
@@ -107,7 +108,7 @@ def draw_runs(part: str, source: str, number: int) -> tuple[Any, Any]:
     )
     y = table.y[copied]
     before = scores_of_runs(table.estimator, X, y)
-    return before, scores_of_runs(table.estimator, X, y, copied)
+    return before, scores_of_runs(table.estimator, X, y, copied), len(y)
 
 
 def covers(distance: float, half_width: float, n: int, n_others: int) -> bool:
@@ -120,15 +121,15 @@ def covers(distance: float, half_width: float, n: int, n_others: int) -> bool:
 
 def count_of_runs(part: str, source: str, number: int) -> tuple[int, int]:
     """Count the intervals of some runs each that cover the mean over the others."""
-    before, after = draw_runs(part, source, number)
+    before, after, size = draw_runs(part, source, number)
     if after is None:  # the score of one run minus the mean over others
         after = np.zeros(MANY)
     hits, n = 0, MANY // RUNS
     for i in range(n):
         some = np.zeros(MANY, dtype=bool)
         some[RUNS * i : RUNS * (i + 1)] = True
-        kept = after[some][: 1 if part == "order" else RUNS]
-        value, low, high = part_between(part, before[some], kept, 0.05)[1:]
+        kept = after[some][: 1 if part in ("order", "luck") else RUNS]
+        value, low, high = part_between(part, before[some], kept, 0.05, 1 / size)[1:]
         truth = before[~some].mean() - after[~some].mean()
         hits += covers(abs(value - truth), (high - low) / 2, RUNS, MANY - RUNS)
     return hits, n

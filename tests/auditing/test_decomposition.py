@@ -168,6 +168,29 @@ def test_an_interval_of_a_difference_is_that_of_welch():
     assert part_between("groups", one, None, 0.05)[1:] == (0.0, 0.0, 0.0)
 
 
+def test_equal_runs_have_an_interval_of_the_rule_of_three():
+    """Samples that change with probability 0.4 in a run are seldom seen in five."""
+    rng = np.random.default_rng(0)
+    five, one = np.full(5, 0.9), np.array([0.8])
+    part = part_between("order", five, one, 0.05, 1 / 50)
+    assert part.high - part.value == pytest.approx(-np.log(0.05) / 5 / 50)
+    assert part_between("order", five, one, 0.05).high == pytest.approx(0.1)
+    both = part_between("groups", five, five, 0.05, 1 / 50)
+    assert both.high == pytest.approx(2**0.5 * -np.log(0.05) / 5 / 50)
+    covered = 0
+    for _ in range(2000):
+        runs = 1 - rng.poisson(0.4, 5) / 50
+        low, high = part_between("luck", runs, np.zeros(1), 0.05, 1 / 50)[2:]
+        covered += low <= 1 - 0.4 / 50 <= high
+    assert covered / 2000 > 0.93
+
+
+def test_runs_that_cannot_differ_have_no_width():
+    table = draw_table("noise", 0).take(np.arange(24))
+    found = audit(GaussianNB(), table.X, table.y, cv="loo", **FEW)
+    assert found.decomposition["luck"][1:] == (0.0, 0.0, 0.0)
+
+
 @pytest.mark.filterwarnings("ignore:Some test samples are also training samples")
 def test_overlap_that_changes_nothing_has_an_interval():
     X, y = make_blobs(60, centers=[[0, 0], [9, 9]], random_state=0)

@@ -105,7 +105,7 @@ def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Pa
     parts = [_selection(e, choice), choice, _removed(e), overlap, luck]
     honest = _without_revealing(e, shown)
     after = None if honest is None else _repeat_if_possible(e, honest)
-    parts.append(part_between("features", now, after, e.alpha))
+    parts.append(part_between("features", now, after, e.alpha, _step(e)))
     if honest is not None and after is not None:
         p, now = honest, after
     duplicates, groups = _find_groups(e)
@@ -113,7 +113,7 @@ def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Pa
         after = None if found is None else _runs_with(p, _group_folds(e, found))
         if name == "duplicates" and any(one.code == "VD027" for one in shown):
             after = _without_made(e, p)
-        parts.append(part_between(name, now, after, e.alpha))
+        parts.append(part_between(name, now, after, e.alpha, _step(e)))
         now = now if after is None else after
     return [*parts, _order(e, p, now), _batch(e)]
 
@@ -317,7 +317,7 @@ def _with_seed(p: Audited, root: int) -> Audited:
 def _luck(e: AuditEvidence, overlap: float, again: FloatArray) -> Part:
     """Return the score of these folds, without overlap, minus the mean over others."""
     value = e.score["in"].value - overlap - float(again.mean())
-    half = _half_width(again, e.alpha)
+    half = max(_half_width(again, e.alpha), _least_half_width(again, e.alpha, _step(e)))
     return Part("luck", value, value - half, value + half)
 
 
@@ -388,14 +388,42 @@ def _without_made(e: AuditEvidence, p: Audited) -> FloatArray | None:
 
 
 def part_between(
-    name: str, before: FloatArray, after: FloatArray | None, alpha: float
+    name: str,
+    before: FloatArray,
+    after: FloatArray | None,
+    alpha: float,
+    step: float = 0.0,
 ) -> Part:
-    """Return how much the score falls, with Welch's interval over the runs."""
+    """Return how much the score falls, with Welch's interval over the runs.
+
+    It is no narrower than runs allow whose scores have steps of that size.
+    """
     if after is None:
         return Part(name, 0.0, 0.0, 0.0)
     value = float(before.mean() - after.mean())
-    half = _half_width_of_difference(before, after, alpha)
+    half = max(
+        _half_width_of_difference(before, after, alpha),
+        math.hypot(*(_least_half_width(x, alpha, step) for x in (before, after))),
+    )
     return Part(name, value, value - half, value + half)
+
+
+def _step(e: AuditEvidence) -> float:
+    """Return by how much one sample changes the score; 0 where runs cannot differ."""
+    if not e.scoring.is_accuracy or e.leaves_one_out:
+        return 0.0
+    return 1 / e.n_samples
+
+
+def _least_half_width(scores: FloatArray, alpha: float, step: float) -> float:
+    """Return how far the mean may be from scores that happen to be equal.
+
+    Few runs may agree in every sample, although a sample is now and then predicted
+    otherwise: if that happens λ times per run, none of R runs shows it with probability
+    exp(−λ R), so that λ may be −log(α) / R (rule of three). A single run is compared
+    with, and says nothing about its own variation.
+    """
+    return 0.0 if scores.size < 2 else -math.log(alpha) / scores.size * step
 
 
 def _half_width_of_difference(one: FloatArray, two: FloatArray, alpha: float) -> float:
@@ -422,7 +450,7 @@ def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
     splits, _ = blocked_splits(
         e.codes, units_in_order(table, e.order), min(10, max(2, len(e.splits)))
     )
-    return part_between("order", now, _runs_with(p, [splits]), e.alpha)
+    return part_between("order", now, _runs_with(p, [splits]), e.alpha, _step(e))
 
 
 def _batch(e: AuditEvidence) -> Part:
