@@ -117,6 +117,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.truth.coverages --unseen 30 --seed 20261119",
         ("docs/estimating.md",),
     ),
+    "benchmarks/truth/unselected.csv": (
+        "python -m benchmarks.truth.unselected",
+        ("docs/papers/where-they-hold.md",),
+    ),
     "src/veridical/comparison/sizes.csv": (
         "python -m benchmarks.truth.sizes",
         ("docs/which-test.md",),

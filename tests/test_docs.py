@@ -188,7 +188,7 @@ def test_every_paper_has_a_page():
     studies = set(available()) - {"leakbench"}  # whose page is docs/leakbench.md
     assert len(studies) == 5
     pages = {page.stem for page in (ROOT / "docs" / "papers").glob("*.md")}
-    assert pages == studies
+    assert pages == studies | {"where-they-hold"}  # which is about all of them
 
 
 def titles(folder: str) -> set[str]:
