@@ -372,7 +372,7 @@ def cannot_be_cut(
             _least_entropy_after(left, n_left, class_total, n, more, xlogx) >= floor
         ):
             _add_classes(labels, weights, left)
-            n_left += more
+            n_left += int(more)
             if together and _cut_entropy(left, n_left, class_total, n, xlogx) < floor:
                 return False
             continue
