@@ -29,9 +29,6 @@ _MARKERS = [
 #: Characters; a longer field must have a quotation mark that is never closed.
 _LONGEST_FIELD = 131_072
 
-#: Mean bytes of a line; separators of longer lines are counted line by line.
-_LONG_LINES = 200
-
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 #: Before pandas 3.1 its default parser could miss the nearest double by one bit.
@@ -253,7 +250,7 @@ def _scan_unquoted(
         The line of each row, from 1.
         None where fields may be quoted, or something is wrong that `_scan` reports.
     """
-    if b'"' in content or b"\0" in content:
+    if not content or b'"' in content or b"\0" in content:
         return None
     if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         return None
@@ -262,7 +259,8 @@ def _scan_unquoted(
     if not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    widths = _count_separators(content, separator, starts, ends) + 1
+    is_separator = letters == ord(separator)
+    widths = np.add.reduceat(is_separator, starts, dtype=np.int32) + 1
     # A line without a separator is blank, or wrong in a table of several columns.
     alone = np.flatnonzero(widths == 1)
     if any(
@@ -273,24 +271,9 @@ def _scan_unquoted(
     if not rows.size or (widths[rows] != widths[rows[0]]).any():
         return None
     if (ends - starts).max() > _LONGEST_FIELD:  # perhaps a field is, too
-        separators = np.flatnonzero(letters == ord(separator))
+        separators = np.flatnonzero(is_separator)
         fields = np.sort(np.concatenate([separators, ends]))
         if np.diff(fields, prepend=-1).max() > _LONGEST_FIELD:
             return None
     first = content[starts[rows[0]] : ends[rows[0]]].decode().rstrip("\r")
     return first.split(separator), (rows + 1).tolist()
-
-
-def _count_separators(
-    content: bytes, separator: str, starts: NDArray[Any], ends: NDArray[Any]
-) -> NDArray[Any]:
-    """Count the separators of every line."""
-    if len(content) > _LONG_LINES * len(ends):
-        sign, lines = (
-            separator.encode(),
-            zip(starts.tolist(), ends.tolist(), strict=True),
-        )
-        return np.array([content.count(sign, a, b) for a, b in lines])
-    letters = np.frombuffer(content, dtype=np.uint8)
-    places = np.flatnonzero(letters == ord(separator))
-    return np.diff(np.searchsorted(places, ends), prepend=0)

@@ -42,6 +42,9 @@ from veridical.datasets.unsupported import refuse_unsupported
 
 ReadData = tuple[Any, NDArray[Any]]
 
+#: Bytes that text does not have.
+_CONTROL_BYTES = bytes(set(range(32)) - set(b"\t\n\r\f\v"))
+
 
 @dataclass(frozen=True)
 class _Binary:
@@ -365,4 +368,4 @@ def _as_utf8(content: bytes, name: str) -> bytes:
 
 
 def _has_control_bytes(content: bytes) -> bool:
-    return any(byte < 32 and byte not in b"\t\n\r\f\v" for byte in content)
+    return len(content.translate(None, _CONTROL_BYTES)) < len(content)

@@ -154,7 +154,7 @@ def scale_samples(
     return Scaled(Z, sums, *largest)
 
 
-def _sum_type(precision: type) -> type:
+def _sum_type(precision: type) -> Precision:
     """Return the type of sums; whole numbers up to 2^24 are exact in single one."""
     return np.float32 if precision is np.uint16 else np.float64
 

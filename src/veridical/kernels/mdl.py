@@ -285,6 +285,36 @@ def _cut_entropy(
 
 
 @njit(cache=True, nogil=True)
+def _may_be_accepted(
+    left: NDArray[np.int32],
+    class_total: NDArray[np.int32],
+    n_candidates: int,
+    xlogx: FloatArray,
+) -> bool:
+    """Return whether a cut shortens the description, or rounding decides."""
+    n, n1, present, present1, present2 = 0, 0, 0, 0, 0
+    whole, first, second = 0.0, 0.0, 0.0
+    for k in range(left.size):
+        a, b = left[k], class_total[k] - left[k]
+        n += a + b
+        n1 += a
+        present += a + b > 0
+        present1 += a > 0
+        present2 += b > 0
+        whole -= xlogx[a + b]
+        first -= xlogx[a]
+        second -= xlogx[b]
+    if n1 == 0 or n1 == n:
+        return False
+    whole += xlogx[n]
+    first += xlogx[n1]
+    second += xlogx[n - n1]
+    added = _added_bits(n, present, whole, n1, present1, first, present2, second)
+    needed = np.log2(n_candidates) + added - ENTROPY_TIE * (n + 100)
+    return whole - first - second > needed
+
+
+@njit(cache=True, nogil=True)
 def _least_entropy_after(
     left: NDArray[np.int32],
     n_left: int,
@@ -340,8 +370,7 @@ def cannot_be_cut(
     """Decide quickly whether no cut of a sorted feature can be accepted.
 
     `y` and `weight` are sorted by value, and ``begin:end`` is one value. Looks at cuts
-    between other equal values too, and bounds what the classes of the parts add to the
-    description: where it answers no, a cut may still not be accepted.
+    between other equal values too: where it answers no, no cut may be accepted.
     """
     n, present, whole = 0, 0, 0.0
     for k in range(class_total.size):
@@ -372,14 +401,16 @@ def cannot_be_cut(
             _least_entropy_after(left, n_left, class_total, n, more, xlogx) >= floor
         ):
             _add_classes(labels, weights, left)
-            n_left += more
-            if together and _cut_entropy(left, n_left, class_total, n, xlogx) < floor:
+            n_left += int(more)
+            if together and _may_be_accepted(left, class_total, n_candidates, xlogx):
                 return False
             continue
         for t in range(labels.size):
             left[uintp(labels[t])] += weights[t]
             n_left += weights[t]
-            if _cut_entropy(left, n_left, class_total, n, xlogx) < floor:
+            if _cut_entropy(left, n_left, class_total, n, xlogx) >= floor:
+                continue
+            if _may_be_accepted(left, class_total, n_candidates, xlogx):
                 return False
     return True
 

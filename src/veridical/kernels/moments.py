@@ -329,7 +329,7 @@ def _sum_stored_rows(
     for i in range(y.size):
         k = 2 * y[i]
         for t in range(end[i], end[i + 1]):
-            j = np.intp(columns[t]) - lo
+            j = int(columns[t]) - lo
             if j < 0 or j >= count.size:
                 continue
             v, line = np.float64(values[t]), own[j]

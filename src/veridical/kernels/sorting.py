@@ -32,7 +32,7 @@ MAX_MOVES_PER_ROW = 4
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _ordered(x: float, bits: int) -> Any:
+def _ordered(x: float, bits: Any) -> Any:
     """Return the bits of a double so that their order is that of the values."""
     if bits == np.int64(-0x8000000000000000):
         bits = np.int64(0)  # minus zero is zero
