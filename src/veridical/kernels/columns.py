@@ -21,6 +21,7 @@ from veridical.kernels.threads import run_jobs, spans
 
 BLOCK_BYTES = 1 << 19  # a block and its work arrays stay in the second-level cache
 ROWS = 8  # rows that are transposed together: a cache line of each feature
+AT_ONCE = 4  # features of a long table whose rows are read together
 TILE = 1024  # features whose sums stay in the first-level cache
 
 
@@ -79,9 +80,15 @@ def map_blocks(
     n_rows, n_columns = X.shape
     step = max(1, min(BLOCK_BYTES // (8 * max(n_rows, 1)), -(-n_columns // n_jobs)))
 
+    # A cache line of a row holds several features.
+    in_rows = isinstance(X, np.ndarray) and X.flags.c_contiguous
+    width = max(step, min(AT_ONCE, -(-n_columns // n_jobs))) if in_rows else step
+
     def one(first: int, part: Any, lo: int) -> None:
-        hi = min(lo + step, part.shape[1])
-        work(first + lo, first + hi, column_block(part, lo, hi))
+        block = column_block(part, lo, min(lo + width, part.shape[1]))
+        for k in range(0, len(block), step):
+            some = block[k : k + step]
+            work(first + lo + k, first + lo + k + len(some), some)
 
     def some(first: int, part: Any, lo: int, hi: int) -> None:
         assert work_stored is not None
@@ -93,7 +100,7 @@ def map_blocks(
             ranges = spans(part.shape[1], max(n_jobs, pieces))
             run_jobs(some, [(first, part, lo, hi) for lo, hi in ranges], n_jobs)
         else:
-            starts = range(0, part.shape[1], step)
+            starts = range(0, part.shape[1], width)
             run_jobs(one, [(first, part, lo) for lo in starts], n_jobs)
         del part
 
