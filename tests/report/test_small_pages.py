@@ -54,11 +54,11 @@ def test_a_study_that_is_complete_has_nothing_so_far():
 
 @pytest.mark.parametrize(
     ("rate", "interval", "missed"),
-    [("fdr", "98.75 % interval", "10 %"), ("pfer", "99.375 % interval", "5 %")],
+    [("fdr", "99 % interval", "10 %"), ("pfer", "99.5 % interval", "5 %")],
 )
 def test_intervals_of_chosen_features_have_their_confidence(rate, interval, missed):
     record = replace(KINDS["discoveries"](), rate=rate)
-    assert record.claimed.size == 5  # of 40
+    assert record.claimed.size == 4  # of 40
     rows = next(b for b in blocks(report.view(record), Rows) if "q-value" in b.caption)
     assert interval in [column.header for column in rows.columns]
     assert f"the false coverage rate is at most {missed}" in rows.caption
