@@ -205,7 +205,9 @@ def test_sensitivity_of_numbers_and_survival_times(kind, selectors, estimator):
 
 
 def test_the_truth_is_about_one_score():
-    with pytest.raises(InputError, match="only one can be compared with the truth; pass one"):
+    with pytest.raises(
+        InputError, match="only one can be compared with the truth; pass one"
+    ):
         truth(NUMBERS, "friedman", n_train=50, n_sets=2, scoring=["r2", "mae"])
 
 
