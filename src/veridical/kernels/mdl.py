@@ -56,6 +56,8 @@ BITS_ERROR = 1e-6
 # Samples of a run, as a share of the square root of their number: so many hardly change
 # the entropy where classes and values are independent. Shorter runs cost more.
 RUN_SHARE, MIN_RUN = 1 / 8, 16
+# Classes that are counted one after the other; of more, samples are.
+FEW_CLASSES = 4
 
 
 @njit(cache=True, nogil=True)
@@ -269,22 +271,6 @@ def _may_be_cut(
 
 
 @njit(cache=True, nogil=True)
-def _cut_entropy(
-    left: NDArray[np.int32],
-    n_left: int,
-    class_total: NDArray[np.int32],
-    n: int,
-    xlogx: FloatArray,
-) -> float:
-    """Compute the class entropy of both parts, times their samples."""
-    entropy = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)]
-    for k in range(left.size):
-        a = left[k]
-        entropy -= xlogx[uintp(a)] + xlogx[uintp(class_total[k] - a)]
-    return entropy
-
-
-@njit(cache=True, nogil=True)
 def _may_be_accepted(
     left: NDArray[np.int32],
     class_total: NDArray[np.int32],
@@ -349,6 +335,10 @@ def _add_classes(
     y: NDArray[np.int32], weight: NDArray[np.int32], left: NDArray[np.int32]
 ) -> None:
     """Count the samples of each class."""
+    if left.size > FEW_CLASSES:
+        for t in range(y.size):
+            left[uintp(y[t])] += weight[t]
+        return
     for k in range(left.size):
         own, wanted = np.int32(0), np.int32(k)
         for t in range(y.size):
@@ -383,6 +373,10 @@ def cannot_be_cut(
     whole += xlogx[n]
     added = _log2_power_of_3(present) - present * whole / n
     floor = whole - np.log2(n_candidates) - added + ENTROPY_TIE * (n + 100)
+    # A cut of a feature that is independent of the classes saves a bit for each class
+    # but one. With many classes these would be looked at one by one, in vain.
+    if floor > whole - (present - 1):
+        return False
     run = MIN_RUN * max(1, int(RUN_SHARE * np.sqrt(n) / MIN_RUN))
     n_left = 0
     first = 0
@@ -405,10 +399,17 @@ def cannot_be_cut(
             if together and _may_be_accepted(left, class_total, n_candidates, xlogx):
                 return False
             continue
+        spread = 0.0
+        for c in range(left.size):
+            spread += xlogx[uintp(left[c])] + xlogx[uintp(class_total[c] - left[c])]
         for t in range(labels.size):
-            left[uintp(labels[t])] += weights[t]
+            k = uintp(labels[t])
+            spread -= xlogx[uintp(left[k])] + xlogx[uintp(class_total[k] - left[k])]
+            left[k] += weights[t]
+            spread += xlogx[uintp(left[k])] + xlogx[uintp(class_total[k] - left[k])]
             n_left += weights[t]
-            if _cut_entropy(left, n_left, class_total, n, xlogx) >= floor:
+            entropy = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)] - spread
+            if entropy >= floor:  # its rounding errors are far below ENTROPY_TIE
                 continue
             if _may_be_accepted(left, class_total, n_candidates, xlogx):
                 return False
