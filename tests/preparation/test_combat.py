@@ -80,6 +80,9 @@ def test_a_reference_batch_stays_and_is_checked():
     alone = X[(X["site"] != "west") | (X["site"] == "west").cumsum().eq(1)]
     with pytest.raises(InputError, match="reference batch 'west' has one training"):
         ComBat("site", reference="west", mean_only=True).fit(alone)
+    X.loc[X["site"] == "north", NAMES[1]] = np.nan
+    with pytest.raises(InputError, match="Column 1 of X has no value in the reference"):
+        ComBat("site", reference="north").fit(X)
 
 
 @pytest.mark.parametrize("parametric", [True, False])

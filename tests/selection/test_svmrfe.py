@@ -310,6 +310,10 @@ def test_an_empty_grid_and_bad_values():
     X, y, sets = grid_problem("two classes")
     assert SVMRFE().rank_grid(X, y, sets, Cs=(), sizes=(3,)) == []
     assert SVMRFE().rank_grid(X, y, [], Cs=(1.0,), sizes=(3,)) == [[[]]]
+    few = SVMRFE().rank_grid(X, y, sets, Cs=iter((1.0,)), sizes=iter((3,)))
+    assert [len(row) for row in few] == [1]
+    with pytest.raises(InputError, match="sizes=3 must be several values"):
+        SVMRFE().rank_grid(X, y, sets, Cs=(1.0,), sizes=3)
     with pytest.raises(InputError, match=r"C=-1\.0"):
         SVMRFE().rank_grid(X, y, sets, Cs=(1.0, -1.0), sizes=(3,))
     with pytest.raises(InputError, match="n_features_to_select=0"):

@@ -30,6 +30,8 @@ from veridical.kernels.statistics import f_ratio
 from veridical.kernels.threads import run_jobs
 from veridical.kernels.trainsets import TrainSets
 
+# Bytes of the sums of a feature over a class, while rows of a CSR matrix are read.
+SUM_BYTES = 48
 # Share of a sum of squares; what is left of it within classes is rounding.
 ROUNDED_SHARE = 1e-13
 # The same share; with less left, a quick score has lost digits and is computed again.
@@ -131,7 +133,7 @@ def variances(
         tile_variances(X, lo, hi, y, weight, sets, *sums)
 
     stored = data.features.stored
-    if _reads_rows(stored, sets):
+    if _reads_rows(stored, sets, n_classes):
         step = -(-n_features // n_threads)
         blocks = iter([(0, stored)])
     else:
@@ -144,11 +146,21 @@ def variances(
     return Variances(weight, within.T, between.T, np.moveaxis(each, 0, 2))
 
 
-def _reads_rows(stored: Any, sets: TrainSets) -> bool:
-    """Return whether a matrix is summed as its rows are stored: all, for one set."""
-    is_csr = sparse.issparse(stored) and stored.format == "csr"
+def _reads_rows(stored: Any, sets: TrainSets, n_classes: int) -> bool:
+    """Return whether a matrix is summed as its rows are stored: all, for one set.
+
+    The sums of all features are then in memory at once, in place of a CSC copy. Where
+    they would take more, or most values are stored, that copy is better.
+    """
+    if not sparse.issparse(stored) or stored.format != "csr":
+        return False
+    n, p = stored.shape
+    few = 2 * stored.nnz < n * p
+    small = (
+        SUM_BYTES * p * (n_classes + 1) <= stored.data.nbytes + stored.indices.nbytes
+    )
     all_rows = len(sets) == 1 and bool(sets.whole.all()) and not sets.change.size
-    return is_csr and all_rows and bool(stored.has_canonical_format)
+    return few and small and all_rows and bool(stored.has_canonical_format)
 
 
 def _regressions(data: Table, sets: TrainSets, n_threads: int) -> Variances:

@@ -59,8 +59,9 @@ def read_libsvm(
     """
     if target is not None:
         raise InputError(
-            f"{name} is in libsvm's format, where the class is first in each line and "
-            f"features have no names; leave the target {target!r} out."
+            f"{name} is in libsvm's format, where the target is first in each line and "
+            f"features have no names; leave {target!r} out. Survival times need "
+            "another format, such as CSV."
         )
     _check_lines(content, name)
     from sklearn.datasets import load_svmlight_file

@@ -22,7 +22,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted
 
 from veridical._core.advice import for_users
-from veridical._core.arrays import BoolArray, FloatArray
+from veridical._core.arrays import BoolArray, FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.targets import number_labels
 from veridical._core.text import listed, quote
@@ -244,6 +244,7 @@ class ComBat(BesideFeatures):
         known = ~np.isnan(values)
         if model is not None:
             known &= (codes == model)[:, None]
+            self._refuse_missing_reference(known, parts.places)
         counts = np.maximum(known.sum(axis=0), 1)
         scale = np.sqrt((np.where(known, residuals, 0.0) ** 2).sum(axis=0) / counts)
         size = np.sqrt((np.where(known, values, 0.0) ** 2).sum(axis=0) / counts)
@@ -364,6 +365,16 @@ class ComBat(BesideFeatures):
                 "from which no variance can be estimated; name a larger batch."
             )
         return int(found[0])
+
+    def _refuse_missing_reference(self, known: BoolArray, places: IntArray) -> None:
+        """Raise if the reference batch has no value of a feature."""
+        empty = np.flatnonzero(~known.any(axis=0))
+        if empty.size:
+            raise InputError(
+                f"Column {places[empty[0]]} of X has no value in the reference batch "
+                f"{quote(self.reference)}, so that no other batch can be made like it; "
+                "leave the column out, or name another batch."
+            )
 
     def _learn_covariates(self, parts: Parts) -> tuple[FloatArray, Coding]:
         side = parts.sides.get("covariates")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple
@@ -128,8 +128,8 @@ class SVMRFE(ReportsProgress):
         y: Any,
         train_sets: Iterable[Any],
         *,
-        Cs: Sequence[float],
-        sizes: Sequence[int | float | None],
+        Cs: Iterable[float],
+        sizes: Iterable[int | float | None],
         sample_weight: Any = None,
     ) -> list[list[list[IntArray]]]:
         """Rank for several `C` and `n_features_to_select`, for many training sets.
@@ -147,9 +147,9 @@ class SVMRFE(ReportsProgress):
             The target, as in `fit`.
         train_sets : iterable of arrays
             Row indices (repeats count) or boolean masks, one per training set.
-        Cs : sequence of float
+        Cs : iterable of float
             Values of `C`.
-        sizes : sequence of int, float or None
+        sizes : iterable of int, float or None
             Values of `n_features_to_select`.
         sample_weight : array-like of shape (n_samples,), optional
             As in `fit`, for the samples of X.
@@ -160,6 +160,12 @@ class SVMRFE(ReportsProgress):
             ``orders[i][j][s]`` has the feature indices, best first, for the i-th value
             of C, the j-th number of features and training set s.
         """
+        for name, values in (("Cs", Cs), ("sizes", sizes)):
+            if not isinstance(values, Iterable) or isinstance(values, str):
+                raise InputError(
+                    f"{name}={values!r} must be several values, in a list."
+                )
+        Cs, sizes = list(Cs), list(sizes)
         one = clone(self)  # reading sets attributes, which only fit may do
         table = one._read(X, y, sample_weight)
         groups = one._groups(table)
