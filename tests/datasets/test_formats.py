@@ -150,7 +150,7 @@ def test_libsvm_that_makes_no_sense(write, text, message):
 
 
 def test_libsvm_has_no_target(write):
-    with pytest.raises(InputError, match="leave the target 'y' out"):
+    with pytest.raises(InputError, match="leave 'y' out"):
         read(write("1 1:2\n0 1:3\n", "data.svm"), "y")
 
 

@@ -403,10 +403,12 @@ def cannot_be_cut(
         for c in range(left.size):
             spread += xlogx[uintp(left[c])] + xlogx[uintp(class_total[c] - left[c])]
         for t in range(labels.size):
-            k = uintp(labels[t])
-            spread -= xlogx[uintp(left[k])] + xlogx[uintp(class_total[k] - left[k])]
-            left[k] += weights[t]
-            spread += xlogx[uintp(left[k])] + xlogx[uintp(class_total[k] - left[k])]
+            own = uintp(labels[t])
+            a, b = left[own], class_total[own] - left[own]
+            spread -= xlogx[uintp(a)] + xlogx[uintp(b)]
+            a, b = a + weights[t], b - weights[t]
+            spread += xlogx[uintp(a)] + xlogx[uintp(b)]
+            left[own] = a
             n_left += weights[t]
             entropy = xlogx[uintp(n_left)] + xlogx[uintp(n - n_left)] - spread
             if entropy >= floor:  # its rounding errors are far below ENTROPY_TIE
