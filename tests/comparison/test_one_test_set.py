@@ -17,7 +17,7 @@ from veridical._core.table import Table
 from veridical.comparison import conservative_z, delong
 from veridical.comparison.paired import N_HALVES
 from veridical.evaluation import CrossValidation, Holdout, estimate
-from veridical.evaluation.intervals import wilson
+from veridical.evaluation.intervals import paired_shares, wilson
 from veridical.learning import NaiveBayes, make_estimator
 from veridical.selection import AnovaF, Variance
 
@@ -63,9 +63,20 @@ def test_accuracy_is_tested_by_mcnemar():
     assert test.name == "exact McNemar"
     assert test.pvalue == pytest.approx(binomtest(only[0], sum(only), 0.5).pvalue)
     assert test.mean_difference == pytest.approx(a.mean() - b.mean())
+    assert test.interval == paired_shares(*only, len(TEST))
     for mean, own in zip(found.means["in"], right, strict=True):
         assert mean.value == own.mean()
         assert (mean.low, mean.high) == pytest.approx(wilson(own.mean(), len(TEST)))
+
+
+@pytest.mark.parametrize("test", ["mcnemar", "jackknife"])
+def test_one_test_sample_says_nothing(test):
+    X, y = problem()
+    options = {**OPTIONS, "cv": [(TRAIN, TEST[:1])], "estimator": "nb", "test": test}
+    found = compare([AnovaF(), Last()], X, y, **options).verdicts["in"].test
+    assert found.winner == "draw"
+    low, high = found.interval
+    assert math.isnan(low) if test == "jackknife" else low < -0.3 < 0.3 < high
 
 
 @pytest.mark.parametrize("estimator", ["nb", "svm"])

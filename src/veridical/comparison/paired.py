@@ -39,9 +39,10 @@ from veridical.comparison.significance import (
 )
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import ON_ONE_TEST_SET, of_scoring
-from veridical.comparison.truthfulness import sign_test
+from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.evaluation.engine import Evaluation
 from veridical.evaluation.estimating import accuracy_of_hits, estimate_of_score
+from veridical.evaluation.intervals import paired_shares
 from veridical.evaluation.jackknife import divide_units, standard_error
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.situations import Situation, claim_level
@@ -127,13 +128,7 @@ class OneTestSet:
         if self.name == "jackknife":
             found = self._jackknife(scores, evaluations, alpha)
         elif self.name == "mcnemar":
-            hits = (one.hits[0][-1].astype(float) for one in evaluations[:, 0])
-            found = replace(
-                sign_test(*hits, alpha=alpha),
-                name="exact McNemar",
-                assumptions="The test samples are independent and took no part in "
-                "fitting. Exact, on those that one side alone classifies correctly.",
-            )
+            found = _mcnemar(*(one.hits[0][-1] for one in evaluations[:, 0]), alpha)
         else:
             place = self.score.place_of_positive(self.table.classes)
             found = delong(
@@ -227,6 +222,31 @@ class OneTestSet:
                 found.append(made_one)
             made[method] = tuple(found)
         return made
+
+
+def _mcnemar(
+    first: NDArray[np.bool_], second: NDArray[np.bool_], alpha: float
+) -> TestResult:
+    """Test which side classifies more of the same samples correctly.
+
+    The p-value is that of the sign test, given how many samples one side alone
+    classifies correctly. The interval is not: that number varies, too.
+    """
+    counted = binomial_truthfulness(first, second, alpha=alpha)
+    won, lost = counted.only_in, counted.only_out
+    return TestResult(
+        name="exact McNemar",
+        statistic=float(won),
+        pvalue=min(1.0, 2 * counted.pvalue),
+        df=math.nan,
+        mean_difference=counted.mean_difference,
+        interval=paired_shares(won, lost, first.size, 1 - alpha),
+        n=counted.n,
+        alpha=alpha,
+        assumptions="The test samples are independent and took no part in fitting. The "
+        "p-value is exact, on those that one side alone classifies correctly; the "
+        "interval is Bonett and Price's for all samples, and the p-value decides.",
+    )
 
 
 def _outputs(one: Evaluation, score: Score, place: int) -> FloatArray:
