@@ -132,7 +132,8 @@ class OneTestSet:
         if self.name == "jackknife":
             found = self._jackknife(scores, evaluations, alpha)
         elif self.name == "mcnemar":
-            found = _mcnemar(*(one.hits[0][-1] for one in evaluations[:, 0]), alpha)
+            first, second = (one.hits[0][-1] for one in evaluations[:, 0])
+            found = _mcnemar(first, second, alpha)
         else:
             place = self.score.place_of_positive(self.table.classes)
             found = delong(
