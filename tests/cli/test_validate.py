@@ -165,7 +165,9 @@ def test_compare_refuses_what_one_test_set_cannot_have(run, files):
     for options, said in (
         (("--selectors", "anova,relieff,fcbf"), "name two"),
         (("--cv", "5"), "exclude each other"),
-        (("--test", "paired-t"), "test='mcnemar', 'delong' or 'jackknife'"),
+        (("--test", "corrected-t"), "with --validate leave --test out"),
+        (("--test", "paired-t"), "use mcnemar, delong or jackknife"),
+        (("--test", "conservative-z"), "--test conservative-z needs several splits"),
         (("--test", "delong"), "scoring='roc_auc'"),
         (("--calibrated",), "no calibrated form"),
     ):

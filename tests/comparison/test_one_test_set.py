@@ -14,10 +14,10 @@ from sklearn.base import clone
 from veridical import compare
 from veridical._core.errors import InputError
 from veridical._core.table import Table
-from veridical.comparison import conservative_z, delong
-from veridical.comparison.paired import N_HALVES
+from veridical.comparison import delong
+from veridical.comparison.paired import N_HALVES, score_halves
 from veridical.evaluation import CrossValidation, Holdout, estimate
-from veridical.evaluation.intervals import wilson
+from veridical.evaluation.intervals import paired_shares, wilson
 from veridical.learning import NaiveBayes, make_estimator
 from veridical.selection import AnovaF, Variance
 
@@ -63,9 +63,20 @@ def test_accuracy_is_tested_by_mcnemar():
     assert test.name == "exact McNemar"
     assert test.pvalue == pytest.approx(binomtest(only[0], sum(only), 0.5).pvalue)
     assert test.mean_difference == pytest.approx(a.mean() - b.mean())
+    assert test.interval == paired_shares(*only, len(TEST))
     for mean, own in zip(found.means["in"], right, strict=True):
         assert mean.value == own.mean()
         assert (mean.low, mean.high) == pytest.approx(wilson(own.mean(), len(TEST)))
+
+
+@pytest.mark.parametrize("test", ["mcnemar", "jackknife"])
+def test_one_test_sample_says_nothing(test):
+    X, y = problem()
+    options = {**OPTIONS, "cv": [(TRAIN, TEST[:1])], "estimator": "nb", "test": test}
+    found = compare([AnovaF(), Last()], X, y, **options).verdicts["in"].test
+    assert found.winner == "draw"
+    low, high = found.interval
+    assert math.isnan(low) if test == "jackknife" else low < -0.3 < 0.3 < high
 
 
 @pytest.mark.parametrize("estimator", ["nb", "svm"])
@@ -215,6 +226,59 @@ def test_what_does_not_fit_is_said_with_its_cure(more, words):
         compare([AnovaF(), Variance()], X, y, **options)
 
 
+def test_training_samples_are_not_a_test_set():
+    X, y = problem()
+    for cv in ("resubstitution", [(ROWS, TEST)]):
+        options = {**OPTIONS, "cv": cv, "estimator": "nb", "test": "mcnemar"}
+        with pytest.raises(InputError, match="are also training samples"):
+            compare([AnovaF(), Variance()], X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("test", "scoring", "is_grouped", "is_measured"),
+    [
+        ("delong", "roc_auc", False, True),
+        ("jackknife", "roc_auc", False, False),
+        ("jackknife", "roc_auc", True, True),
+        ("jackknife", "log_loss", False, True),
+        ("jackknife", "accuracy", False, False),
+        ("mcnemar", "accuracy", False, False),
+    ],
+)
+def test_a_size_is_that_of_the_test_that_was_measured(
+    test, scoring, is_grouped, is_measured
+):
+    X, y = problem(n=300)
+    rows = np.arange(300)
+    if is_grouped:
+        noise = np.random.default_rng(2).normal(size=X.shape)
+        X, y = X[rows // 5] + 0.5 * noise, y[rows // 5]
+    found = compare(
+        [AnovaF(), Variance()], X, y, estimator="nb", test=test, scoring=scoring,
+        groups=rows // 5 if is_grouped else None,
+        **{**OPTIONS, "cv": [(rows[:90], rows[90:])]},
+    )  # fmt: skip
+    assert (found.verdicts["in"].test.size is not None) == is_measured
+
+
+@pytest.mark.parametrize(
+    ("scoring", "words"),
+    [
+        ("median_absolute_error", "no test of one test set is valid for medians"),
+        ("neg_max_error", "no test of one test set is valid for medians"),
+        (metrics.make_scorer(metrics.max_error), "medians and extremes"),
+        (lambda model, X, y: 1.0, "is computed from the fitted model"),
+    ],
+)
+def test_scores_without_a_test_are_refused(scoring, words):
+    X, _ = problem()
+    with pytest.raises(InputError, match=words):
+        compare(
+            ["correlation", "hsic"], X, X[:, 0] + X[:, 1], estimator="ridge",
+            scoring=scoring, test="jackknife", **OPTIONS,
+        )  # fmt: skip
+
+
 def test_three_selectors_need_folds():
     X, y = problem()
     with pytest.raises(InputError, match="on one test set two are compared"):
@@ -233,6 +297,24 @@ def test_other_functions_refuse_these_tests():
 # -- halves ----------------------------------------------------------------------------
 
 
+def keep_halves(monkeypatch):
+    """Return a list that will hold what `compare` computes on halves."""
+    kept = []
+
+    def score(*args):
+        kept.append(score_halves(*args))
+        return kept[-1]
+
+    monkeypatch.setattr("veridical.comparison.comparing.score_halves", score)
+    return kept
+
+
+def error_by_halves(means):
+    """Nadeau and Bengio's error: half of the mean square of what halves differ in."""
+    gaps = [a - b for a, b in zip(*means.reshape(2, N_HALVES, 2), strict=True)]
+    return math.sqrt(sum((one - other) ** 2 for one, other in gaps) / (2 * N_HALVES))
+
+
 @pytest.mark.parametrize("grouped", [False, True])
 def test_the_conservative_z_test_repeats_the_comparison_on_halves(grouped, monkeypatch):
     """Against separate comparisons of every half."""
@@ -247,6 +329,7 @@ def test_the_conservative_z_test_repeats_the_comparison_on_halves(grouped, monke
         return original(self, wanted)
 
     monkeypatch.setattr(Table, "rows", rows)
+    kept = keep_halves(monkeypatch)
     options = {"estimator": "nb", "n_features_to_select": 3, "random_state": 0}
     found = compare(
         [AnovaF(), Last()], X, y, cv=4, test="conservative-z", groups=groups, **options
@@ -262,10 +345,9 @@ def test_the_conservative_z_test_repeats_the_comparison_on_halves(grouped, monke
     test = found.verdicts["in"].test
     a, b = found.scores["in"]
     assert test.mean_difference == pytest.approx((a - b).mean())
-    error = abs(test.mean_difference / test.statistic)
-    # Of the size of the difference of two halves, each half of the samples.
-    spread = math.sqrt(2 * 0.25 / 100)
-    assert 0.1 * spread < error < 3 * spread
+    (means,) = kept
+    error = error_by_halves(means.means["in"][:, 0])
+    assert test.statistic == pytest.approx(test.mean_difference / error)
     assert test.pvalue == pytest.approx(2 * norm.sf(abs(test.statistic)))
     (pair,) = found.corrected["in"]
     assert pair.verdict.test.pvalue == plain.verdicts["in"].pvalue
@@ -278,7 +360,6 @@ def test_the_means_of_halves_are_those_of_a_loop():
     from veridical._core.seeds import Purpose, seed_for
     from veridical._core.splits import split_table
     from veridical.comparison.design import Design, read_estimators, read_selectors
-    from veridical.comparison.paired import score_halves
 
     X, y = problem(n=120)
     table = read_table(X, y)
@@ -314,15 +395,18 @@ def test_holdout_is_one_test_set():
     assert found.score["in"].shape == (2, 1, 1, 1)
 
 
-def test_conservative_z_is_of_the_mean_over_estimators():
+def test_conservative_z_is_of_the_mean_over_estimators(monkeypatch):
     X, y = problem()
+    kept = keep_halves(monkeypatch)
     found = compare(
         [AnovaF(), Last()], X, y, estimator=["nb", "1nn"], cv=3, test="conservative-z",
         n_features_to_select=3, random_state=0,
     )  # fmt: skip
-    gaps = [
-        found.by_estimator[name]["in"][0].verdict.mean_difference
-        for name in found.estimators
-    ]
-    assert found.verdicts["in"].mean_difference == pytest.approx(np.mean(gaps))
-    assert conservative_z  # the function that both use
+    means = kept[0].means["in"]
+    (a, b), test = found.score["in"].mean(axis=(2, 3)), found.verdicts["in"].test
+    expected = (a - b).mean() / error_by_halves(means.mean(axis=1))
+    assert test.statistic == pytest.approx(expected)
+    for i, name in enumerate(found.estimators):
+        own = found.by_estimator[name]["in"][0].verdict.test
+        expected = (a[i] - b[i]) / error_by_halves(means[:, i])
+        assert own.statistic == pytest.approx(expected)

@@ -117,6 +117,18 @@ def test_more_than_two_selectors_are_refused(anova, worst, first, observed):
         sensitivity([anova, worst, first], *observed, **COMMON)
 
 
+@pytest.mark.parametrize("test", ["delong", "jackknife", "conservative-z", "tea"])
+def test_a_test_that_truth_lacks_is_refused_first(
+    anova, worst, observed, test, monkeypatch
+):
+    def compare(*args, **kwargs):
+        raise AssertionError("compared before the test was checked")
+
+    monkeypatch.setattr("veridical.comparison.sensitivity_analysis.compare", compare)
+    with pytest.raises(InputError, match="se one of 'corrected-t'"):
+        sensitivity([anova, worst], *observed, **COMMON, test=test)
+
+
 @pytest.mark.parametrize("strengths", [(), (-1,), ("strong",), (np.inf,), 3])
 def test_bad_arguments_are_refused_in_words(anova, worst, observed, strengths):
     with pytest.raises(InputError, match="strengths must be numbers"):

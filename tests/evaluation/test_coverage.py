@@ -90,7 +90,7 @@ def test_the_table_covers_every_method_estimator_and_kind_of_data():
         (7, "5 folds or 10 folds"),
         (2, "2 folds"),
         (3, "2 folds or 5 folds"),
-        (20, "10 folds or leave-one-out"),
+        (4, "5 folds"),
         ("2x2", "2 folds or 5 x 2 folds"),
         (LeaveOut(1), "leave-one-out"),
         (Holdout(), "one holdout"),
@@ -104,6 +104,28 @@ def test_splits_are_what_they_are_whatever_made_them(cv, name):
     shown = found.coverage[default_interval(found)]
     assert shown.conditions.startswith(name)
     assert 0.5 < shown.low < shown.high <= 1
+
+
+def test_splits_between_measured_ones_have_the_coverage_of_their_own_interval():
+    """By two folds the default is Wilson's; of three it is the corrected t interval."""
+    folds = CrossValidation(3).split(Y, 0)
+    for kind in ("corrected-t", "wilson"):
+        near = [
+            find_near(
+                [r for r in coverage_table() if (r.method, r.kind) == (method, kind)],
+                SITUATION,
+            )
+            for method in ("2", "5")
+        ]
+        shown = coverage_of(folds, SITUATION, lead="corrected-t")[kind]
+        assert shown == coverage_range([row for rows in near for row in rows])
+
+
+def test_between_ten_folds_and_leave_one_out_no_corrected_t_was_measured():
+    found = estimate("nb", X, Y, cv=20, random_state=0)
+    assert default_interval(found) == "corrected-t"
+    assert set(found.coverage) == {"wilson"}
+    assert found.coverage["wilson"].conditions.startswith("10 folds or leave-one-out")
 
 
 def test_nothing_is_shown_that_was_not_measured():

@@ -195,6 +195,23 @@ def test_bad_samples_are_named(samples, word):
         Bootstrap632(samples=samples).split([0, 1, 0, 1])
 
 
+@pytest.mark.parametrize("n", [10, 20, 40])
+@pytest.mark.parametrize(
+    "shares", [(0.0, 0.02), (0.05, 0.05), (0.1, 0.02), (0.25, 0.1), (0.3, 0.3)]
+)
+def test_intervals_of_paired_shares_cover_in_exact_sums(n, shares):
+    """Over all numbers of samples that are right on one side only."""
+    covered = 0.0
+    for won, lost in itertools.product(range(n + 1), repeat=2):
+        if won + lost > n:
+            continue
+        low, high = paired_shares(won, lost, n)
+        if low <= shares[0] - shares[1] <= high:
+            parts = [won, lost, n - won - lost]
+            covered += stats.multinomial.pmf(parts, n, [*shares, 1 - sum(shares)])
+    assert covered > 0.945
+
+
 def test_interval_of_paired_shares_covers():
     """Bonett and Price's interval by hand, and on drawn pairs of runs."""
     low, high = paired_shares(3, 1, 20)

@@ -12,10 +12,14 @@ from sklearn.linear_model import LogisticRegression, Ridge
 
 from veridical import estimate, select
 from veridical._core.errors import InputError
+from veridical._core.reading import read_table
 from veridical._core.records import Conclusion
+from veridical._core.scoring import SCORES as SCORES_BY_NAME
 from veridical.evaluation import Holdout
+from veridical.evaluation.engine import Procedure, evaluate
 from veridical.evaluation.jackknife import (
     MOST_BLOCKS,
+    divide_test_set,
     divide_units,
     jackknife_interval,
     standard_error,
@@ -109,6 +113,36 @@ def test_several_splits_and_accuracy_have_other_intervals():
     assert list(estimate("nb", X, y, cv=cv).assumes) == ["wilson"]
     found = estimate("nb", X, y, cv=Holdout(), scoring="roc_auc", random_state=0)
     assert list(found.assumes) == ["jackknife"]
+
+
+@pytest.mark.parametrize(
+    ("scoring", "is_smooth"),
+    [
+        ("median_absolute_error", False),
+        ("max_error", False),
+        (metrics.make_scorer(metrics.median_absolute_error), False),
+        ("mean_absolute_error", True),
+        ("neg_mean_absolute_percentage_error", True),
+        (metrics.make_scorer(lambda y, p: float(np.mean((y - p) ** 4))), True),
+    ],
+)
+def test_medians_and_extremes_have_no_interval(scoring, is_smooth):
+    X, _, cv = problem()
+    found = estimate(Ridge(), X, X[:, 0] + X[:, 1] ** 2, cv=cv, scoring=scoring)
+    assert list(found.assumes) == (["jackknife"] if is_smooth else [])
+    said = [note for note in found.notes if "a median or an extreme" in note]
+    assert len(said) == (not is_smooth)
+
+
+def test_scores_without_blocks_are_those_of_these_blocks():
+    X, y, cv = problem()
+    score = SCORES_BY_NAME["log_loss"]
+    learner = Procedure(LogisticRegression(), responses=("predict_proba",))
+    (found,) = evaluate([learner], X, y, cv, scoring="log_loss")
+    one_each = divide_test_set(read_table(X, y), cv[0][1])
+    pairs = one_each // 2
+    assert [len(found.left_out(score, own)) for own in (one_each, pairs)] == [60, 30]
+    assert len(found.left_out(score, one_each)) == 60
 
 
 def test_a_perfect_score_has_no_interval():

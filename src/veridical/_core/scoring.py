@@ -722,6 +722,10 @@ class Score(_NamedScore):
     guess : callable, optional
         ``guess(target, weights)`` is what guessing reaches on numbers or survival
         times.
+    smooth : bool
+        Whether a sample more or less changes it by about what this sample adds, as it
+        does means, ratios and ranks; False for medians and extremes, for which the
+        jackknife is wrong. A scoring function that is not known is taken to be smooth.
     """
 
     name: str
@@ -743,6 +747,7 @@ class Score(_NamedScore):
     threshold: float | None = None
     kind: Kind | None = "classes"
     guess: Guess | None = None
+    smooth: bool = True
 
     def place_of_positive(self, classes: NDArray[Any]) -> int:
         """Return the place of the positive class among the sorted classes."""
@@ -1110,7 +1115,7 @@ _OWN: tuple[Score, ...] = (
     ),
     Score(
         "median_absolute_error", "median absolute error", compute=_median_absolute,
-        **_LOSS_OF_NUMBERS,
+        smooth=False, **_LOSS_OF_NUMBERS,
     ),
     Score(
         "spearman", "Spearman's rank correlation", low=-1.0, compute=_spearman,
@@ -1210,6 +1215,9 @@ _LABELS = {
 
 #: Names of scores, as people call them; reports use these names.
 SCORERS: dict[str, str] = {one.name: one.label for one in _OWN} | _LABELS
+
+#: Scoring functions of scikit-learn that are medians or extremes.
+_NOT_SMOOTH = (metrics.max_error, metrics.median_absolute_error)
 
 #: Least and greatest value of scikit-learn's scoring functions.
 _RANGES = {
@@ -1434,6 +1442,7 @@ def _from_scorer(name: str, label: str, scorer: Any, kind: Kind | None = None) -
         greater_is_better=greater,
         scorer=scorer,
         kind=kind,
+        smooth=function not in _NOT_SMOOTH,
     )
 
 

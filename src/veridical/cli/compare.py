@@ -208,8 +208,9 @@ def _without_data(pair: bool) -> str:
 def _check(request: CompareRequest) -> None:
     """Raise if values are invalid, before data are read."""
     from veridical._core.errors import InputError
+    from veridical._core.text import listing
     from veridical.comparison.splits import repeats_and_folds
-    from veridical.comparison.testing import TESTS, find_test
+    from veridical.comparison.testing import ON_ONE_TEST_SET, TESTS, find_test
 
     options.check_names(request.selectors, request.estimators)
     options.read_method(request.cv)
@@ -218,7 +219,13 @@ def _check(request: CompareRequest) -> None:
             f"--selectors names {len(request.selectors)} selectors, but --validate "
             "compares two on one test set; name two."
         )
-    entry = TESTS.get(find_test(request.test or DEFAULT_TEST, further=True))
+    name = find_test(request.test or DEFAULT_TEST, further=True)
+    if request.validate is not None and request.test and name not in ON_ONE_TEST_SET:
+        raise InputError(
+            f"--test {request.test} needs several splits; with --validate leave --test "
+            f"out, or use {listing(ON_ONE_TEST_SET, 'or')}."
+        )
+    entry = TESTS.get(name)
     if entry is None or request.validate is not None:
         return
     repeats, folds = repeats_and_folds(request.cv) or (None, None)

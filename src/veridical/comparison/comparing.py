@@ -178,7 +178,7 @@ def compare(
         test, `corrected` has the corrected t-test. With one split, such as
         ``cv=[(train, test)]``, two selectors are compared on one test set: "mcnemar"
         (accuracy), "delong" (area under the ROC curve of two classes) or "jackknife"
-        (any score, groups and weights).
+        (any score but medians and extremes, groups and weights).
     alpha : float, default=0.05
         Significance level; intervals have confidence ``1 - alpha``.
     calibrated : bool or int, default=False

@@ -207,7 +207,8 @@ def describe_interval(record: Comparison, method: str) -> str:
     unit, values = paired_accuracies(record, method)
     n = values.shape[1]
     if record.one_test_set is not None:
-        said = explain_interval(record.one_test_set, record.scoring)
+        kind = record.one_test_set
+        said = explain_interval(kind, record.scoring, one_test_set=True)
         return f"one test set, {said}" if record.one_test_set else "one test set"
     if n < 2:
         return f"a single {unit}: no interval"

@@ -39,10 +39,15 @@ from veridical.comparison.significance import (
 )
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import ON_ONE_TEST_SET, of_scoring
-from veridical.comparison.truthfulness import sign_test
+from veridical.comparison.truthfulness import binomial_truthfulness
 from veridical.evaluation.engine import Evaluation
 from veridical.evaluation.estimating import accuracy_of_hits, estimate_of_score
-from veridical.evaluation.jackknife import divide_units, standard_error
+from veridical.evaluation.intervals import paired_shares
+from veridical.evaluation.jackknife import (
+    divide_test_set,
+    has_jackknife,
+    standard_error,
+)
 from veridical.evaluation.records import Estimate
 from veridical.evaluation.situations import Situation, claim_level
 from veridical.evaluation.structured import ALPHAS, rate_of, rows_of_test_set
@@ -127,13 +132,8 @@ class OneTestSet:
         if self.name == "jackknife":
             found = self._jackknife(scores, evaluations, alpha)
         elif self.name == "mcnemar":
-            hits = (one.hits[0][-1].astype(float) for one in evaluations[:, 0])
-            found = replace(
-                sign_test(*hits, alpha=alpha),
-                name="exact McNemar",
-                assumptions="The test samples are independent and took no part in "
-                "fitting. Exact, on those that one side alone classifies correctly.",
-            )
+            first, second = (one.hits[0][-1] for one in evaluations[:, 0])
+            found = _mcnemar(first, second, alpha)
         else:
             place = self.score.place_of_positive(self.table.classes)
             found = delong(
@@ -142,12 +142,16 @@ class OneTestSet:
                 alpha=alpha,
                 positive=place,
             )
-        size = None if self.name == "mcnemar" else self._size(scores, alpha)
-        return replace(of_scoring(found, self.scoring), size=size)
+        return replace(of_scoring(found, self.scoring), size=self._size(scores, alpha))
 
     def _size(self, scores: FloatArray, alpha: float) -> MeasuredSize | None:
-        """Look up how often the test rejects on such test sets; None if not known."""
+        """Look up how often the test rejects on such test sets; None if not known.
+
+        Of each score, with groups and without, the usual test was measured.
+        """
         tested = self.table.rows(self.split.test)
+        if self.name == "mcnemar" or self.name != choose_test(self.score, tested, 1):
+            return None
         name = self.scoring.name
         rows = rows_of_test_set(name, tested, float(scores.mean()))
         found = rate_of(rows, alpha) if alpha in ALPHAS else None
@@ -169,7 +173,8 @@ class OneTestSet:
         self, scores: FloatArray, evaluations: NDArray[Any], alpha: float
     ) -> TestResult:
         """Test by the scores without one unit at a time."""
-        blocks, noun = self._blocks()
+        blocks = divide_test_set(self.table, self.split.test)
+        noun = "test samples" if self.table.groups is None else "groups of test samples"
         sides = [
             np.mean([self._left_out(one, blocks) for one in row], axis=0)
             for row in evaluations
@@ -187,21 +192,13 @@ class OneTestSet:
             n=n,
             assumptions=f"The {noun} are independent, took no part in fitting, and are "
             "many enough for the difference to be normal; its variance is that of "
-            "leaving one of them out at a time.",
+            "leaving one of them out at a time, of a score that varies smoothly with "
+            "the samples.",
             note=""
             if known
             else f"Leaving out one of the {noun} at a time says nothing about how much "
             "the difference varies, so that there is no interval.",
         )
-
-    def _blocks(self) -> tuple[IntArray, str]:
-        test, weights = self.split.test, self.table.weights
-        groups = self.table.groups
-        units = np.arange(self.table.n_samples) if groups is None else groups
-        counted = np.ones(len(test), bool) if weights is None else weights[test] > 0
-        blocks = np.full(len(test), -1)
-        blocks[counted] = divide_units(units[test][counted])
-        return blocks, "test samples" if groups is None else "groups of test samples"
 
     def _left_out(self, one: Evaluation, blocks: IntArray) -> FloatArray:
         return one.left_out(self.score, blocks)[:, -1]
@@ -229,6 +226,31 @@ class OneTestSet:
         return made
 
 
+def _mcnemar(
+    first: NDArray[np.bool_], second: NDArray[np.bool_], alpha: float
+) -> TestResult:
+    """Test which side classifies more of the same samples correctly.
+
+    The p-value is that of the sign test, given how many samples one side alone
+    classifies correctly. The interval is not: that number varies, too.
+    """
+    counted = binomial_truthfulness(first, second, alpha=alpha)
+    won, lost = counted.only_in, counted.only_out
+    return TestResult(
+        name="exact McNemar",
+        statistic=float(won),
+        pvalue=min(1.0, 2 * counted.pvalue),
+        df=math.nan,
+        mean_difference=counted.mean_difference,
+        interval=paired_shares(won, lost, first.size, 1 - alpha),
+        n=counted.n,
+        alpha=alpha,
+        assumptions="The test samples are independent and took no part in fitting. The "
+        "p-value is exact, on those that one side alone classifies correctly; the "
+        "interval is Bonett and Price's for all samples, and the p-value decides.",
+    )
+
+
 def _outputs(one: Evaluation, score: Score, place: int) -> FloatArray:
     """Return what ranks the test samples: the greater, the more likely positive."""
     outputs = one.all_outputs[0].at(-1)
@@ -240,7 +262,14 @@ def _outputs(one: Evaluation, score: Score, place: int) -> FloatArray:
 
 
 def choose_test(score: Score, table: Table, n_estimators: int) -> str:
-    """Return the test for one test set: an exact or usual one, else the jackknife."""
+    """Return the test for one test set: an exact or usual one, else the jackknife.
+
+    Raises
+    ------
+    InputError
+        If there is none for the score.
+    """
+    _refuse_untested(score)
     return next(
         name
         for name in ON_ONE_TEST_SET
@@ -257,17 +286,34 @@ def check_one_test_set(
             f"There are {n_selectors} selectors, but on one test set two are compared; "
             "pass two, or split the samples by cross-validation."
         )
+    _refuse_untested(score)
     if why := _why_not(name, score, table, n_estimators):
         raise InputError(
-            f"The test {name!r} {why}; use test='jackknife', which takes any score, "
-            "groups and weights."
+            f"The test {name!r} {why}; use test='jackknife', which takes "
+            "other scores, groups and weights."
         )
+
+
+def _refuse_untested(score: Score) -> None:
+    """Raise if no test of one test set is valid for a score, not even the jackknife."""
+    if has_jackknife(score):
+        return
+    if score.needs == "model":
+        raise InputError(
+            f"The score {score.name!r} is computed from the fitted model, so that no "
+            "test sample can be left out of it; on one test set use a score of "
+            "predictions, by name or by sklearn.metrics.make_scorer, or split the "
+            "samples by cross-validation."
+        )
+    raise InputError(
+        f"The {score.label} depends on one or two of the test samples, and no test of "
+        "one test set is valid for medians and extremes; use "
+        "scoring='mean_absolute_error', or split the samples by cross-validation."
+    )
 
 
 def _why_not(name: str, score: Score, table: Table, n_estimators: int) -> str:
     if name == "jackknife":
-        if score.needs == "model":
-            return "needs a score of predictions"
         return ""
     what = {"mcnemar": "accuracy", "delong": "roc_auc"}[name]
     if score.name != what or (name == "delong" and table.n_classes != 2):

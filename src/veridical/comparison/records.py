@@ -51,7 +51,8 @@ class TestResult(Record):
     mean_difference : float
         Mean of ``a`` minus mean of ``b``.
     interval : tuple of float
-        The differences that the test does not reject.
+        The differences that the test does not reject; of the exact McNemar test Bonett
+        and Price's interval.
     n : int
         Number of differences that entered the test.
     alpha : float

@@ -28,6 +28,7 @@ from veridical.comparison.design import read_learners
 from veridical.comparison.known_truth import make_pair, read_one_score, truth
 from veridical.comparison.records import Comparison, Sensitivity, TestResult
 from veridical.comparison.simulation import SimulatedSource
+from veridical.comparison.testing import find_test
 
 #: How the sources are made, in words.
 RECIPE = (
@@ -165,6 +166,7 @@ def sensitivity(
     """
     strengths = _check_strengths(strengths)
     check_count("n_sets", n_sets, 2)
+    test = find_test(test)
     root = root_seed(random_state)
     _, data = read_learners(
         estimator, X, y, root, groups=groups, sample_weight=sample_weight

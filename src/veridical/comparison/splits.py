@@ -112,6 +112,12 @@ def make_splits(
             f"cv yields {len(splits)} splits, but the test is for one test set; pass "
             "one split, such as Holdout() or [(train, test)], or test='corrected-t'."
         )
+    if alone and splits[0].overlaps:
+        raise InputError(
+            "Some test samples of the split are also training samples, but a test on "
+            "one test set is for samples that took no part in fitting; pass a split "
+            "without common samples, such as Holdout() or [(train, test)]."
+        )
     if len(splits) < 2 and not alone:
         raise InputError(
             f"cv yields {len(splits)} split(s), but a test needs at least 2; use more "

@@ -32,10 +32,8 @@ INTERVAL_NAMES = {
 }
 #: What the interval of an accuracy is, by its kind; "" where there is none.
 _INTERVALS = {
-    "wilson": "Wilson's 95 % interval for independent samples; it does not account for "
-    "the overlap of training folds",
-    "cluster-wilson": "Wilson's 95 % interval for the effective number of samples; it "
-    "does not account for training sets that overlap",
+    "wilson": "Wilson's 95 % interval for independent samples",
+    "cluster-wilson": "Wilson's 95 % interval for the effective number of samples",
     "corrected-t": "the corrected 95 % t interval over folds; it assumes that the "
     "scores of folds are normally distributed, and that the correlation of two of them "
     "is the share of samples that each fold tests (Nadeau and Bengio 2003)",
@@ -46,6 +44,8 @@ _INTERVALS = {
     "class, because all folds have the same score",
     "": "none is valid for this way of splitting",
 }
+#: What is said of Wilson's intervals, unless there is one training set.
+_OVERLAP = "; it does not account for the overlap of training folds"
 #: Name of the method that is never believed.
 RESUBSTITUTION = "resubstitution"
 #: What stands in place of a rate where no measured design is near.
@@ -57,7 +57,9 @@ ALWAYS_MAJORITY = "always predicting the most frequent class"
 GUESSING = "guessing"
 
 
-def explain_interval(kind: str, scoring: ScoreInfo) -> str:
+def explain_interval(
+    kind: str, scoring: ScoreInfo, *, one_test_set: bool = False
+) -> str:
     """Write what a kind of interval is, and what it assumes.
 
     Examples
@@ -66,6 +68,8 @@ def explain_interval(kind: str, scoring: ScoreInfo) -> str:
     'none is valid for this way of splitting'
     """
     said = _INTERVALS[kind]
+    if kind in ("wilson", "cluster-wilson") and not one_test_set:
+        said += _OVERLAP
     if kind == "corrected-t" and scoring.is_accuracy:
         said += "; it is made at least as wide as Wilson's interval"
     return said

@@ -259,15 +259,16 @@ class Evaluation:
         score : Score
             One of those that the evaluation was made for, of predictions.
         blocks : int array of shape (n_test,)
-            From `veridical.evaluation.jackknife.divide_units`.
+            From `veridical.evaluation.jackknife.divide_test_set`.
 
         Returns
         -------
         array of shape (n_blocks, n_sizes)
         """
-        if score not in self._left_out:
+        key = score, blocks.tobytes()
+        if key not in self._left_out:
             assert self.classes is not None
-            self._left_out[score] = leave_out(
+            self._left_out[key] = leave_out(
                 score,
                 self.targets[0],
                 self.all_outputs[0],
@@ -276,10 +277,10 @@ class Evaluation:
                 None if self.weights is None else self.weights[0],
                 blocks,
             )
-        return self._left_out[score]
+        return self._left_out[key]
 
     @cached_property
-    def _left_out(self) -> dict[Score, FloatArray]:
+    def _left_out(self) -> dict[tuple[Score, bytes], FloatArray]:
         return {}
 
     def _score(self, score: Score) -> ScoredSplits:

@@ -70,7 +70,11 @@ from veridical.evaluation.engine import (
     evaluate_table,
 )
 from veridical.evaluation.intervals import ASSUMES, vary
-from veridical.evaluation.jackknife import divide_units, standard_error
+from veridical.evaluation.jackknife import (
+    divide_test_set,
+    has_jackknife,
+    standard_error,
+)
 from veridical.evaluation.naming import read_cv
 from veridical.evaluation.nested import DeferredNestedCV
 from veridical.evaluation.outcome_curves import outcome_curves
@@ -312,6 +316,7 @@ def _of_score(
             details["mean_of_splits"] = float(np.nanmean(scores))
         remarks += _warn(notes.on_undefined(scores, info, pooled=score.pooled))
         remarks += notes.on_equal_scores(method, scores, info)
+        remarks += notes.on_medians_and_extremes(splits, score)
         remarks += notes.on_small_test_sets(splits, info)
         details |= error_of_score(found, score, splits, table)
     later = None
@@ -487,6 +492,7 @@ def estimate_of_score(
     )
     remarks = notes.on_undefined(scores, info, pooled=score.pooled)
     remarks += notes.on_equal_scores(method, scores, info)
+    remarks += notes.on_medians_and_extremes(splits, score)
     return Estimate(
         **fields,
         metric=info.name,
@@ -525,18 +531,12 @@ def error_of_score(
     -------
     dict
         ``standard_error``, and the number of ``blocks`` that were left out one at a
-        time; empty with several splits, and where the error is not known.
+        time; empty with several splits, for a score that the jackknife is not valid
+        for, and where the error is not known.
     """
-    if len(splits) != 1 or splits[0].overlaps or score.needs == "model":
+    if len(splits) != 1 or splits[0].overlaps or not has_jackknife(score):
         return {}
-    test = splits[0].test
-    units = np.arange(table.n_samples) if table.groups is None else table.groups
-    counted = np.ones(len(test), bool)
-    if table.weights is not None:
-        counted = table.weights[test] > 0
-    blocks = np.full(len(test), -1)
-    blocks[counted] = divide_units(units[test][counted])
-    left_out = found.left_out(score, blocks)
+    left_out = found.left_out(score, divide_test_set(table, splits[0].test))
     error = float(standard_error(left_out)[size])
     if math.isnan(error):
         return {}

@@ -31,6 +31,7 @@ from veridical._core.survival_scores import Observed
 
 if TYPE_CHECKING:
     from veridical._core.scoring import Outputs, Score
+    from veridical._core.table import Table
 
 #: Blocks of test samples that are left out, one at a time.
 MOST_BLOCKS = 200
@@ -61,6 +62,38 @@ def divide_units(units: IntArray) -> IntArray:
         return np.asarray(place, dtype=np.intp)
     shuffled = as_generator(n_units).permutation(n_units)
     return np.asarray(shuffled[place] % MOST_BLOCKS, dtype=np.intp)
+
+
+def divide_test_set(table: Table, test: IntArray) -> IntArray:
+    """Return the block of every test sample: of its group, where there are groups.
+
+    Parameters
+    ----------
+    table : Table
+        All samples, with their groups and weights.
+    test : int array
+        Rows of the test samples.
+
+    Returns
+    -------
+    int array of shape (n_test,)
+        −1 for a sample of weight 0, which is in no block.
+    """
+    units = np.arange(table.n_samples) if table.groups is None else table.groups
+    counted = np.ones(len(test), bool)
+    if table.weights is not None:
+        counted = table.weights[test] > 0
+    blocks = np.full(len(test), -1)
+    blocks[counted] = divide_units(units[test][counted])
+    return blocks
+
+
+def has_jackknife(score: Score) -> bool:
+    """Return whether the jackknife is valid for a score.
+
+    It needs predictions, of which some can be left out, and a smooth score.
+    """
+    return score.needs != "model" and score.smooth
 
 
 def leave_out(

@@ -16,7 +16,7 @@ from veridical._core.advice import advise
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
 from veridical._core.numbers import count, percent
-from veridical._core.scoring import SCORES, ScoreInfo
+from veridical._core.scoring import SCORES, Score, ScoreInfo
 from veridical._core.splits import (
     CrossValidation,
     LeaveOut,
@@ -276,6 +276,17 @@ def on_equal_scores(
         f"{say_equal(known).capitalize()}: scores that do not vary say nothing about "
         "their own error, so there is no interval. That does not mean that the "
         f"estimate is exact; {cure}."
+    ]
+
+
+def on_medians_and_extremes(splits: Sequence[Split], score: Score) -> list[str]:
+    """Note why such a score has no interval on one test set."""
+    if len(splits) > 1 or splits[0].overlaps or score.smooth:
+        return []
+    return [
+        f"The {score.label} has no interval on one test set: a median or an extreme "
+        "depends on one or two of the samples, and leaving one out at a time says "
+        "nothing about its error. The mean absolute error has one."
     ]
 
 

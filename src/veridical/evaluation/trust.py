@@ -161,7 +161,9 @@ def coverage_of(
         Confidence of the intervals; nothing was measured for another.
     lead : str, default=""
         Kind of the default interval. Its coverage is that of default intervals, which
-        are of another kind in some data sets of a design.
+        are of another kind in some data sets of a design. Splits between two measured
+        numbers of folds or repeats have the coverage of their own kind of interval,
+        because the default of one of the two may be another.
 
     Returns
     -------
@@ -171,9 +173,9 @@ def coverage_of(
     found: dict[str, Coverage] = {}
     if not math.isclose(confidence, CONFIDENCE):
         return found
-    names = _measured_methods(splits)
+    names, are_alike = _measured_methods(splits)
     for kind in (*_BEST_FIRST, OPTIMISM):
-        measured = DEFAULT if kind == lead != "nested" else kind
+        measured = DEFAULT if are_alike and kind == lead != "nested" else kind
         near = [
             find_near(_rows_by_method().get((name, measured), ()), situation)
             for name in names
@@ -229,28 +231,31 @@ def allows_claims(measured: Coverage | None) -> bool:
     return measured is not None and measured.reached >= _ADEQUATE
 
 
-def _measured_methods(splits: Sequence[Split]) -> tuple[str, ...]:
+def _measured_methods(splits: Sequence[Split]) -> tuple[tuple[str, ...], bool]:
     """Return the measured methods whose splits are like these, or on either side.
+
+    The second value is whether they are alike.
 
     Splits that test every sample equally often, and train on all others, are folds,
     whatever made them. Where samples between training and test set are left out, as in
     purged folds, the samples depend on each other; nothing was measured for these. Few
     repeats of ten folds lie between one and ten repeats, and other numbers of folds
-    between two measured ones; leave-one-out has the most.
+    between two measured ones; leave-one-out has the most, and no corrected t interval.
     """
     if not trains_on_the_rest(splits):
-        return ()
+        return (), True
     n_samples = splits[0].n_rows
     if len(splits) == 1:
         share = len(splits[0].test) / n_samples
-        return ("holdout",) if _SMALLEST_TEST <= share <= _LARGEST_TEST else ()
+        like_one = _SMALLEST_TEST <= share <= _LARGEST_TEST
+        return ("holdout",) if like_one else (), True
     times = np.bincount(np.concatenate([split.test for split in splits]))
     if times.size < n_samples or times.min() < times.max():
-        return ("subsampling",) if _are_random_holdouts(splits) else ()
+        return ("subsampling",) if _are_random_holdouts(splits) else (), True
     n_repeats = int(times[0])
     n_folds = len(splits) // n_repeats
     if n_folds == n_samples:
-        return ("loo",) if n_repeats == 1 else ()
+        return ("loo",) if n_repeats == 1 else (), True
     like = {
         name: repeats
         for name, (folds, repeats) in _FOLDS.items()
@@ -259,10 +264,11 @@ def _measured_methods(splits: Sequence[Split]) -> tuple[str, ...]:
     exact = tuple(n for n, repeats in like.items() if _is_like(n_repeats, repeats))
     between = min(like.values(), default=0) < n_repeats < max(like.values(), default=0)
     if exact or between:
-        return exact or tuple(like)
+        return exact or tuple(like), bool(exact)
     names = {(repeats, folds): name for name, (folds, repeats) in _FOLDS.items()}
     names[1, n_samples] = "loo"
-    return tuple(names[one] for one in bracketing(names, (n_repeats, n_folds)))
+    either = bracketing(names, (n_repeats, n_folds))
+    return tuple(names[one] for one in either), False
 
 
 def _is_like(number: int, measured: int) -> bool:

@@ -305,13 +305,13 @@ def _what_is_independent(record: Selection) -> str:
 
 def _remarks(record: Selection) -> list[str]:
     what = record.scoring.label
-    kind = explain_interval(record.score_interval, record.scoring)
+    kind = explain_interval(
+        record.score_interval, record.scoring, one_test_set=record.n_folds == 1
+    )
     on_list = (
         f"The features listed were selected on all samples; the {what} is that of the "
         "selection procedure, not of this list itself."
     )
-    if record.n_folds == 1 and record.score_interval == "wilson":
-        kind = "Wilson's 95 % interval for the independent samples of one test set"
     if record.is_validated:
         on_list = (
             f"The features listed were selected on the training samples; the {what} "
@@ -643,7 +643,7 @@ def _method(s: SelectionSummary) -> list[str]:
     found: Any = {"value": s["accuracy"], "low": s["low"], "high": s["high"]}
     if s["scores"]:
         found, kind = s["scores"][0]["score"], s["scores"][0]["interval"]
-    interval = explain_interval(kind, scoring)
+    interval = explain_interval(kind, scoring, one_test_set=s["n_folds"] == 1)
     chosen = ""
     if s["fold_alphas"]:
         chosen = " The exponent alpha was chosen inside every training set."
