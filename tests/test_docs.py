@@ -133,7 +133,12 @@ def test_the_command_line_page_has_the_options_that_verbs_share():
     verbs = ["select", "estimate", "compare", "choose", "discover", "audit"]
     commands = typer.main.get_command(app).commands
     has = {
-        verb: {flag for one in commands[verb].params for flag in one.opts}
+        verb: {
+            flag
+            for one in commands[verb].params
+            for flag in one.opts
+            if not getattr(one, "hidden", False)
+        }
         for verb in verbs
     }
     page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
@@ -150,6 +155,15 @@ def test_the_command_line_page_has_the_options_that_verbs_share():
                 assert bool(cell.strip()) == (flag in has[verb]), (flag, verb)
     shared = [f for f in has["select"] if sum(f in has[v] for v in verbs) > 2]
     assert {f for f in shared if f.startswith("--")} - {"--help"} <= listed
+
+
+def test_the_command_line_page_names_every_test_of_a_comparison():
+    from veridical.comparison.testing import FURTHER_TESTS, TESTS
+
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| `--test` |"))
+    named = re.findall(r"`([a-z][\w-]+)`", row)
+    assert set(named) == {*TESTS, *FURTHER_TESTS}
 
 
 def test_the_table_of_selectors_has_a_row_for_each():

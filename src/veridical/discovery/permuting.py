@@ -1,4 +1,4 @@
-"""Orders of the outcome, random or all there are, and halves of the samples, that respect groups."""
+"""Orders of the outcome, and halves of the samples, that respect groups."""
 
 from __future__ import annotations
 
