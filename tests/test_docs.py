@@ -157,6 +157,15 @@ def test_the_command_line_page_has_the_options_that_verbs_share():
     assert {f for f in shared if f.startswith("--")} - {"--help"} <= listed
 
 
+def test_the_command_line_page_names_every_test_of_a_comparison():
+    from veridical.comparison.testing import FURTHER_TESTS, TESTS
+
+    page = (ROOT / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith("| `--test` |"))
+    named = re.findall(r"`([a-z][\w-]+)`", row)
+    assert set(named) == {*TESTS, *FURTHER_TESTS}
+
+
 def test_the_table_of_selectors_has_a_row_for_each():
     from veridical.selection import SELECTORS
 

@@ -45,11 +45,23 @@ def commands() -> list[tuple[str, str]]:
         for language, body in fences(page):
             if language == "bash":
                 whole = re.sub(r"(\\)?\n[ \t]+", " ", body).replace(" | jq", "\n#")
-                lines = [
-                    shlex.join(shlex.split(s, comments=True))
-                    for s in whole.splitlines()
-                ]
+                lines = [shlex.join(words) for words in split_commands(whole)]
                 found += [(page.stem, line) for line in lines if line]
+    return found
+
+
+def split_commands(text: str) -> list[list[str]]:
+    """Words of each command; one in quotes may go over several lines."""
+    found, open_lines = [], ""
+    for line in text.splitlines():
+        open_lines += line
+        try:
+            found.append(shlex.split(open_lines, comments=True))
+        except ValueError:  # a quotation that is not closed yet
+            open_lines += "\n"
+        else:
+            open_lines = ""
+    assert not open_lines, open_lines
     return found
 
 
@@ -61,6 +73,12 @@ OURS = list(
         if "veridical " in line and re.match(r"(\w+=\S+ )?veridical ", line)
     )
 )
+#: What makes the files of a command, where that is the line before it.
+MAKES_FILES = {
+    line: shlex.split(before)[2]
+    for (_, before), (_, line) in pairwise(COMMANDS)
+    if before.startswith("python -c ")
+}
 
 
 def test_commands_are_found():
@@ -104,7 +122,8 @@ def files(tmp_path, monkeypatch):
     ):
         frame.assign(**{target: y}).to_csv(f"{name}.csv", index=False)
     for name in ("here", "there"):
-        clinical = frame.assign(patient_id=[f"P{i}" for i in range(40)], relapse=y)
+        noisy = frame + (name == "there") * rng.normal(scale=0.1, size=values.shape)
+        clinical = noisy.assign(patient_id=[f"P{i}" for i in range(40)], relapse=y)
         clinical.to_csv(f"{name}.csv", index=False)
     clinical = frame.assign(
         site=np.where(np.arange(40) % 3, "north", "south"),
@@ -131,6 +150,24 @@ def parse(command, given):
     return context
 
 
+def lost_options(body: str) -> list[str]:
+    """Lines of options that do not go on from the line above: a shell loses them."""
+    lines = body.splitlines()
+    return [
+        line
+        for before, line in pairwise(["", *lines])
+        if line.lstrip().startswith("--") and not before.rstrip(" ").endswith("\\")
+    ]
+
+
+def test_options_go_on_from_a_line_that_says_so():
+    assert lost_options("a --b \\\n  --c\n  --d") == ["  --d"]
+    for page in PAGES:
+        for language, body in fences(page):
+            if language == "bash":
+                assert not lost_options(body), page
+
+
 @pytest.mark.parametrize("line", OURS)
 def test_command_is_understood(line, files):
     context = parse(COMMAND, words(line))
@@ -142,6 +179,7 @@ def test_a_documented_command_ends_with_its_status(line, files):
     for start, reason in NOT_RUN.items():
         if " ".join(words(line)).startswith(start):
             pytest.skip(reason)
+    exec(MAKES_FILES.get(line, ""), {})
     # A measured null takes as long as 200 comparisons; tests/cli has it, and workers.
     given = [word for word in words(line) if word != "--calibrated"]
     given = [
@@ -184,6 +222,8 @@ def test_make_targets_extras_and_modules_exist():
         elif program == "pip":
             for names in re.findall(r"\[([\w,]+)\]", line):
                 assert set(names.split(",")) <= set(extras), (page, line)
+        elif given[:1] == ["-c"]:
+            compile(given[1], page, "exec")
         elif program == "python":
             assert find_spec(given[given.index("-m") + 1]), (page, line)
         elif program not in {"source", "veridical"} and "=" not in program:

@@ -37,6 +37,7 @@ from sklearn.tree import DecisionTreeClassifier
 import veridical
 from veridical._core.errors import InputError
 from veridical.evaluation import Bootstrap632, CrossValidation, Resubstitution
+from veridical.evaluation.naming import read_cv
 from veridical.learning import ESTIMATORS, estimators_for
 from veridical.selection import AnovaF, selectors_for
 
@@ -452,6 +453,11 @@ def test_what_cannot_be_used_is_refused_in_the_same_words(verb, change, message)
     X, y = problem()
     with pytest.raises(InputError, match=message):
         verb(**{"X": X, "y": y, **change})
+
+
+def test_two_samples_allow_two_folds():
+    with pytest.raises(InputError, match="use 2 folds, which are leave-one-out"):
+        read_cv(3, 2)
 
 
 @pytest.mark.parametrize("verb", [select, estimate, compare, audit])

@@ -274,6 +274,8 @@ def test_subjects_of_the_second_file_are_groups_too(run, files, named):
     words = ("estimate", here, *WORDS, "--estimator", "nb", "--validate", there)
     result = run(*words, "--json", *(("--groups", "patient") if named else ()))
     found = answer(result)
+    assert result.stderr.count("names 20 subjects") == (not named)
+    assert "names 10 subjects" not in result.stderr
     (interval,) = found["estimates"][0]["intervals"]
     assert interval["kind"] == "cluster-wilson"
     plain = answer(run(*words, "--json", "--groups", "none", "--drop", "patient"))
@@ -316,3 +318,46 @@ def test_a_subject_in_both_files_is_an_error(run, files, verb, options):
     assert result.exit_code == 2
     assert "Group 'A3' is in here.csv and in there.csv" in result.stderr
     assert "Remove them from one of the files" in result.stderr
+
+
+@pytest.mark.parametrize("verb", ["estimate", "select", "compare"])
+def test_a_file_is_not_tested_on_itself(run, files, verb):
+    here, _ = files
+    result = run(verb, here, *WORDS, "--validate", here)
+    assert result.exit_code == 2
+    assert "Every sample of here.csv has the same target" in result.stderr
+    assert "name a file of other samples" in result.stderr
+
+
+def test_samples_that_are_in_both_files_are_counted(run, files, tmp_path):
+    """Not those of which a value or the target differs; missing values are equal."""
+    here, there = files
+    first, second = pd.read_csv(here), pd.read_csv(there)
+    first.loc[0, "x1"] = np.nan
+    first.to_csv(here, index=False)
+    more = first[:5].copy()
+    more.loc[3, "x0"] += 1e-9
+    more.loc[4, "kind"] = {"yes": "no", "no": "yes"}[more.loc[4, "kind"]]
+    more["id"] = [f"t{i}" for i in range(5)]
+    pd.concat([second, more]).to_csv(there, index=False)
+    page = tmp_path / "page.html"
+    words = ("estimate", here, *WORDS, "--impute", "median", "--estimator", "nb")
+    result = run(*words, "--validate", there, "--out", page)
+    assert result.exit_code == 0
+    said = "3 of 45 samples of there.csv have the same target"
+    assert said in " ".join(result.stderr.split())
+    assert "there.csv (45 samples, 3 equal to samples of here.csv)" in page.read_text()
+    first[40:].to_csv(there, index=False)
+    result = run(*words, "--validate", there)
+    assert result.exit_code == 2
+
+
+def test_samples_of_few_different_values_may_be_equal(run, files):
+    here, there = files
+    for path in files:
+        frame = pd.read_csv(path)
+        frame["x0"] = (frame["x0"] > 0).astype(int)
+        frame[["id", "x0", "kind"]].to_csv(path, index=False)
+    result = run("estimate", here, *WORDS, "--estimator", "nb", "--validate", there)
+    assert result.exit_code == 0
+    assert "40 of 40 samples of there.csv" in " ".join(result.stderr.split())

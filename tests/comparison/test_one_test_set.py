@@ -11,7 +11,7 @@ from scipy.stats import t as student
 from sklearn import metrics
 from sklearn.base import clone
 
-from veridical import compare
+from veridical import compare, report
 from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.comparison import delong
@@ -182,6 +182,9 @@ def test_the_page_is_about_one_test_set():
     assert "fold" not in said
     assert not found.optimism
     assert not found.stability
+    shown = report.page(found)
+    for word in ("Mean area", "Standard deviation", "1 of 1"):
+        assert word not in shown, word
     size = found.verdicts["in"].test.size
     assert size is not None
     assert "one test set" in size.design

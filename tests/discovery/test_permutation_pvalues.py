@@ -64,6 +64,62 @@ def test_pvalues_equal_the_oracle(rate):
         np.testing.assert_allclose(found.qvalue, found.pvalue * 7)
 
 
+@pytest.mark.parametrize("rate", ["fdr", "fwer"])
+@pytest.mark.parametrize(
+    ("y", "groups", "strata"),
+    [
+        ("aaabbb", None, None),
+        ("aabbcc", None, None),
+        ("aaaabbbb", [0, 0, 1, 1, 2, 2, 3, 3], None),
+        ("aaabbbbb", [0, 0, 0, 1, 2, 2, 3, 3], None),
+        ("abbbaaab", [0, 0, 0, 0, 1, 1, 1, 1], None),
+        ("abbbaaab", None, [0, 0, 0, 0, 1, 1, 1, 1]),
+    ],
+)
+def test_few_arrangements_are_all_counted(y, groups, strata, rate):
+    """p is the share of different arrangements with a score at least as large."""
+    y, n = np.array(list(y)), len(y)
+    X = np.random.default_rng(1).normal(size=(n, 5)).round(1)
+    X[:, 0] += 3 * (y == "a")
+    options = {"groups": groups, "strata": strata, rate: 0.5, "n_pairs": 0}
+    found = discover(X, y, selector="anova", random_state=0, **options)
+    again = discover(X, y, selector="anova", random_state=1, **options)
+    blocks = np.array(groups or strata or [0] * n)
+    ways = {tuple(order) for order in itertools.permutations(y.tolist())}
+    if groups and len(set(zip(y, groups, strict=True))) == len(set(groups)):
+        # The outcome of a group moves as a whole, and 4 groups have few arrangements.
+        first = np.unique(blocks, return_index=True)[1]
+        ways = {tuple(np.array(w)[blocks]) for w in itertools.permutations(y[first])}
+    else:
+        kept = [sorted(y[blocks == b]) for b in set(blocks)]
+        ways = {
+            w
+            for w in ways
+            if [sorted(np.array(w)[blocks == b]) for b in set(blocks)] == kept
+        }
+    drawn = np.array(
+        [[f_ratio(x, np.array(w)) for x in X.T] for w in ways if w != tuple(y)]
+    )
+    observed = np.array([f_ratio(x, y) for x in X.T])
+    expected = permutation_pvalues(observed, drawn)
+    np.testing.assert_allclose(found.pvalue, [float(p) for p in expected])
+    np.testing.assert_array_equal(found.pvalue, again.pvalue)
+    assert found.pvalue.min() >= 1 / len(ways)
+    assert found.settings["permutations"] == len(ways) - 1
+    assert any(f"in all {len(ways)} different ways" in note for note in found.notes)
+    if rate == "fwer":
+        adjusted = step_down(observed, drawn)
+        np.testing.assert_allclose(found.qvalue, [float(p) for p in adjusted])
+
+
+def test_arrangements_are_counted_where_they_are_fewer_than_the_permutations():
+    X, y = np.random.default_rng(0).normal(size=(6, 3)), np.resize([0, 1], 6)
+    for n, n_used in ((18, 18), (19, 19), (500, 19)):
+        found = discover(X, y, n_permutations=n, random_state=0, n_pairs=0)
+        assert found.settings["permutations"] == n_used
+        assert any("in all 20" in note for note in found.notes) == (n >= 19)
+
+
 @pytest.mark.parametrize("name", ["anova", "information-gain", "correlation"])
 def test_scores_of_permuted_outcomes_are_those_of_fitting(name):
     X, y = example(40, 9, 1)

@@ -77,6 +77,8 @@ def test_a_reference_batch_stays_and_is_checked():
     np.testing.assert_array_equal(fitted.transform(north), north[NAMES])
     with pytest.raises(InputError, match=r"reference='nort' is no batch.*'north'"):
         ComBat("site", reference="nort").fit(X)
+    with pytest.raises(InputError, match="use splits whose training sets all have it"):
+        ComBat("site", reference="north").fit(X[X["site"] != "north"])
     alone = X[(X["site"] != "west") | (X["site"] == "west").cumsum().eq(1)]
     with pytest.raises(InputError, match="reference batch 'west' has one training"):
         ComBat("site", reference="west", mean_only=True).fit(alone)

@@ -19,6 +19,8 @@ group does not depend on its outcome.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from itertools import combinations
 
 import numpy as np
 
@@ -111,6 +113,32 @@ class OutcomePermuter:
         source[self._base] = self._row_of_unit[mixed]
         return source[self._unit]
 
+    def enumerate_others(self) -> Iterator[IntArray]:
+        """Yield an order for every arrangement of the outcome but the true one.
+
+        There are `n_ways` - 1 of them.
+        """
+        outcome, blocks = self._units
+        mixed = [np.flatnonzero(blocks == block) for block in np.unique(blocks)]
+        mixed = [units for units in mixed if np.ptp(outcome[units])]
+        source = np.arange(len(outcome))
+
+        def fill(mixed: list[IntArray]) -> Iterator[None]:
+            if not mixed:
+                yield
+                return
+            for order in _arrangements(outcome[mixed[0]]):
+                source[mixed[0]] = mixed[0][order]
+                yield from fill(mixed[1:])
+
+        for _ in fill(mixed):
+            if (outcome[source] == outcome).all():
+                continue
+            if self.groups is None:
+                yield source.copy()
+            else:
+                yield self._row_of_unit[source][self._unit]
+
     @property
     def n_ways(self) -> float:
         """Number of different arrangements of the outcome; infinite if very large."""
@@ -163,6 +191,22 @@ def _number_pairs(a: IntArray, b: IntArray) -> IntArray:
     """Give each different pair of two arrays a number."""
     pairs = np.column_stack([a, b])
     return np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def _arrangements(outcome: IntArray) -> Iterator[IntArray]:
+    """Yield, for every different order of the outcome, which element comes where."""
+    kinds = [np.flatnonzero(outcome == one) for one in np.unique(outcome)]
+    order = np.empty(len(outcome), dtype=np.intp)
+
+    def fill(free: list[int], kinds: list[IntArray]) -> Iterator[IntArray]:
+        if not kinds:
+            yield order.copy()
+            return
+        for places in combinations(free, len(kinds[0])):
+            order[list(places)] = kinds[0]
+            yield from fill([i for i in free if i not in places], kinds[1:])
+
+    return fill(list(range(len(outcome))), kinds)
 
 
 def _log_arrangements(outcome: IntArray, blocks: IntArray) -> float:

@@ -360,6 +360,8 @@ def check_outcome(y: Any, n_samples: int, name: str) -> None:
         _read_survival(labels, n_samples, name)
     elif are_numbers(labels):
         _read_numbers(labels, n_samples, name)
+    elif labels.dtype.kind in "iuf" and labels.ndim == 1 and not np.ptp(labels):
+        _read_numbers(labels, n_samples, name)  # raises: it is constant, or missing
     else:
         check_labels(labels, n_samples, name)
 

@@ -170,14 +170,16 @@ class Request:
             labels = _with_classes_of(y, labels, name, tested_on, text=self.classes)
         else:
             labels = self.read_outcome(labels, tested_on)
-        both = _stack(X, other)
+        both, labels = _stack(X, other), np.concatenate([y, labels])
+        n_equal = _count_equal_samples(both, labels, len(X), name, tested_on)
+        also = f", {n_equal} equal to samples of {name}" if n_equal else ""
         split = Validation(
             len(X),
             trained_on=f"{name} ({len(X)} samples)",
-            tested_on=f"{tested_on} ({len(other)} samples)",
+            tested_on=f"{tested_on} ({len(other)} samples{also})",
             name=tested_on,
         )
-        return both, np.concatenate([y, labels]), split
+        return both, labels, split
 
     def _extend_structure(
         self, other: Any, y: Any, n_samples: int, name: str, tested_on: str
@@ -196,9 +198,12 @@ class Request:
 
         sizes = n_samples, len(other)
         parts = [dict(self.structure)]
-        other, more, _ = take_structure(
-            other, self.groups, self.weights, tested_on, y, None, self.outcome
-        )
+        with warnings.catch_warnings():
+            if "groups" in self.structure:  # the same was said of the first file
+                warnings.simplefilter("ignore")
+            other, more, _ = take_structure(
+                other, self.groups, self.weights, tested_on, y, None, self.outcome
+            )
         parts.append(more)
         for key in sorted({*parts[0], *parts[1]}):
             for i, part in enumerate(parts):
@@ -448,6 +453,41 @@ def _stack(X: Any, other: Any) -> Any:
     both = pd.concat([X, other], ignore_index=True)
     text = [column for column in both if both[column].dtype.kind == "O"]
     return both.astype(dict.fromkeys(text, "category"))
+
+
+def _count_equal_samples(
+    both: Any, y: Any, n_train: int, name: str, tested_on: str
+) -> int:
+    """Count samples of the second table that are also in the first; warn, or raise.
+
+    Few features of few values make different samples equal. So if all samples have an
+    equal one, it is an error only where most samples of the first table differ.
+    """
+    import numpy as np
+    import pandas as pd
+
+    from veridical._core.errors import InputError
+
+    target = pd.DataFrame(np.asarray(y)) if y.dtype.names else pd.Series(y)
+    parts = [pd.util.hash_pandas_object(one, index=False) for one in (both, target)]
+    rows = pd.MultiIndex.from_arrays(parts)
+    train, test = rows[:n_train].unique(), rows[n_train:]
+    n_equal = int(test.isin(train).sum())
+    if not n_equal:
+        return 0
+    same = f"the same target and the same value of every feature as a sample of {name}"
+    if n_equal == len(test) and 2 * len(train) > n_train:
+        raise InputError(
+            f"Every sample of {tested_on} has {same}, so a model would be tested on "
+            "what it has learned; name a file of other samples by --validate."
+        )
+    warnings.warn(
+        f"{n_equal} of {len(test)} samples of {tested_on} "
+        f"{'has' if n_equal == 1 else 'have'} {same}. If they are samples of {name}, "
+        f"they are learned and then tested; remove them from {tested_on}.",
+        stacklevel=3,
+    )
+    return n_equal
 
 
 def _with_classes_of(y: Any, labels: Any, name: str, tested_on: str, text: bool) -> Any:

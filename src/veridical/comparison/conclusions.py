@@ -838,6 +838,11 @@ def _doubt_test(
         )
     if test.calibrated:
         return ""
+    if test.name == "conservative z":
+        return (
+            "the false-positive rate of the test was measured in a few designs only; "
+            f"{_cure(test)}"
+        )
     if on_folds and (size is None or not size.near):
         return (
             "the false-positive rate of the test was not measured in designs like this "

@@ -514,8 +514,13 @@ def _associate(
     n_halves = 2 * task.n_pairs if task.own else 0
     apart = task.own and task.selector.scores_apart
     fixed = n_permutations is not None or task.rate == "fwer" or not apart
-    if fixed:
-        most = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
+    own_null = isinstance(task.selector, _OWN_NULL)
+    n_ways = np.inf if own_null else permutations.permuter.n_ways
+    most = N_PERMUTATIONS if n_permutations is None else int(n_permutations)
+    if n_ways - 1 <= most:  # all of them take no longer, and depend on no draw
+        most = int(n_ways) - 1
+        permutations = permutations.enumerated()
+    if fixed or permutations.exhaustive:
         tick = task.tick_after(0, n_halves)
         tested = fixed_pvalues(task.scores, p, permutations, most, tick)
     else:
@@ -527,7 +532,7 @@ def _associate(
         tested = sequential_pvalues(task.scores, p, permutations, most, tick)
     adjusted = _adjust(task.rate, tested.pvalues, correction)
     words = permutations.words
-    if isinstance(task.selector, _OWN_NULL):
+    if own_null:
         words = words.replace("Outcomes are", "The values of a feature are")
     notes = [words]
     blocks = table.groups if permutations.inside == "within groups" else blocks
@@ -540,8 +545,6 @@ def _associate(
             "Adjusted p-values are those of Westfall and Young's step-down max-T "
             "procedure over the same permutations."
         )
-    own_null = isinstance(task.selector, _OWN_NULL)
-    n_ways = np.inf if own_null else permutations.permuter.n_ways
     # Scores of ours treat classes alike.
     alike = task.own and table.kind == "classes" and np.isfinite(n_ways)
     n_each = round(permutations.permuter.n_renamings) if alike else 1
@@ -643,10 +646,10 @@ def _on_resolution(
     if n >= needed:
         return []
     fewest = ceil(p / (level * n))
-    lost = f"fewer than {fewest} features cannot be claimed"
+    lost = f"a claim needs at least {fewest} features with it"
     if task.rate != "fdr" or fewest > p:
         lost = "no feature can be claimed"
-    if n_scores <= n_drawn:
+    if n_scores <= 1 + n_drawn:
         same = ""
         if n_each > 1:
             same = (
@@ -655,7 +658,7 @@ def _on_resolution(
             )
         return [
             f"Outcomes can be exchanged in {n_ways:.0f} different ways only{same}; so "
-            f"the least p-value is about {1 / n_scores:.2g}: {lost}. More samples, or "
+            f"the least p-value is {1 / n_scores:.2g}: {lost}. More samples, or "
             "groups, would allow more."
         ]
     option = for_users(f"n_permutations={needed - 1}", f"--permutations {needed - 1}")

@@ -1,9 +1,10 @@
-"""Random orders of the outcome, and halves of the samples, that respect groups."""
+"""Orders of the outcome, and halves of the samples, that respect groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ _ORDERS, _HALVES = 0, 1
 
 @dataclass(frozen=True, eq=False)
 class Permutations:
-    """Random orders of the outcome.
+    """Orders of the outcome: random ones, or every other arrangement once.
 
     Parameters
     ----------
@@ -36,12 +37,21 @@ class Permutations:
         What is exchanged, for the record.
     inside : str
         Inside which samples only: "within groups", "inside strata", or empty.
+    exhaustive : bool, default=False
+        Whether all arrangements but the true one take the place of random orders.
     """
 
     permuter: OutcomePermuter
     seed: int
     words: str
     inside: str = ""
+    exhaustive: bool = False
+
+    def enumerated(self) -> Permutations:
+        """Return all arrangements but the true one, in place of random orders."""
+        words = self.words.removesuffix(".")
+        words = f"{words}, in all {self.permuter.n_ways:.0f} different ways."
+        return replace(self, words=words, exhaustive=True)
 
     @property
     def n_samples(self) -> int:
@@ -52,6 +62,11 @@ class Permutations:
         """Yield n orders in arrays of at most `CHUNK`, and `ORDERS_BYTES`."""
         row = np.arange(self.n_samples)
         most = min(CHUNK, max(1, ORDERS_BYTES // row.nbytes))
+        if self.exhaustive:
+            others = islice(self.permuter.enumerate_others(), n)
+            while some := list(islice(others, most)):
+                yield np.stack(some)
+            return
         for number, start in enumerate(range(0, n, CHUNK)):
             rng = as_generator(stream(self.seed, Purpose.DISCOVERY, _ORDERS, number))
             end = min(CHUNK, n - start)

@@ -571,6 +571,8 @@ def _from_scores(
     low, high = info.range
     if details and "standard_error" in details and low < value < high:
         assumes["jackknife"] = ASSUMES["jackknife"]
+    units = "samples" if groups is None else "groups"
+    assumes = {kind: text.format(units=units) for kind, text in assumes.items()}
     n_test = len(np.unique(np.concatenate([split.test for split in splits])))
     lead = choose_interval(assumes, len(scores)) or ""
     measured = _look_up(info, splits, table, situation, lead)

@@ -20,7 +20,7 @@ Bounds = tuple[float, float]
 #: Relative difference of scores; below it they are equal up to rounding.
 _EQUAL_WITHIN = 1e-12
 
-#: What an interval assumes.
+#: What an interval assumes; "{units}" stands for samples or groups.
 ASSUMES = {
     "holdout": "test samples are independent draws; it is for the accuracy of the "
     "classifier built on the training part",
@@ -29,11 +29,11 @@ ASSUMES = {
     "corrected-t": "scores of splits are normally distributed, and that the "
     "correlation of two of them is the share of samples that each split tests (Nadeau "
     "and Bengio)",
-    "cluster-wilson": "groups (with weights: samples) are independent draws, and that "
+    "cluster-wilson": "{units} are independent draws, and that "
     "the estimator is stable. It is Wilson's interval for the effective number of "
-    "samples, which the spread between groups gives (Korn and Graubard; Dean and "
+    "samples, which the spread between {units} gives (Korn and Graubard; Dean and "
     "Pagano)",
-    "jackknife": "test samples (with groups: groups) are independent draws, and so "
+    "jackknife": "{units} of the test set are independent draws, and so "
     "many that the score is normal on a scale without limits. It is for the score of "
     "the model built on the training part",
     "exact": "test samples of the class are independent draws, and that the estimator "

@@ -172,7 +172,9 @@ def _impossible_folds(n_folds: int, n_samples: int | None) -> str:
     if n_samples is None:
         return f"cv={n_folds} folds are not possible; use 2 or more."
     loo = advise("LeaveOut(1)", "loo")
+    wanted = f"2 to {n_samples} folds, of which {n_samples} are leave-one-out: {loo}"
+    if n_samples <= 2:
+        wanted = f"2 folds, which are leave-one-out: {loo}"
     return (
-        f"cv={n_folds} folds are not possible with {n_samples} samples; use 2 to "
-        f"{n_samples} folds, of which {n_samples} are leave-one-out: {loo}."
+        f"cv={n_folds} folds are not possible with {n_samples} samples; use {wanted}."
     )

@@ -357,7 +357,9 @@ class ComBat(BesideFeatures):
         if not found.size:
             raise InputError(
                 f"reference={self.reference!r} is no batch of the training samples, "
-                f"which have {listed(self.batches_.tolist())}; name one of these."
+                f"which have {listed(self.batches_.tolist())}. If it is a batch of "
+                "other samples, use splits whose training sets all have it: fewer "
+                "folds, say, or folds within batches; otherwise name one of these."
             )
         if sizes[found[0]] < 2:
             raise InputError(

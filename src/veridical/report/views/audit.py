@@ -497,8 +497,8 @@ def _taken_apart(s: AuditSummary) -> tuple[Block, ...]:
     caption = (
         f"The reported {info.label} as a sum. The procedure was run again with one "
         "influence removed at a time; the signal is what remains. In brackets: "
-        f"{sure}; how often such intervals cover is in the documentation, on the page "
-        "of LeakBench."
+        f"{sure}; how often such intervals cover is in the documentation, in the "
+        'table of parts on the page "LeakBench".'
     )
     rest = f"Nothing to remove: {'; '.join(unmoved)}."
     heads = f"Part!~ | {capitalized(info.label)}# | {sure}#"

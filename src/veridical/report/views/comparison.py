@@ -724,9 +724,22 @@ def write_size(size: SizeSummary | None) -> str:
     return f"{text} before calibration" if size["calibrated"] else text
 
 
+def _rate(gap: DifferenceSummary) -> str:
+    """Write the false-positive rate of a test into a table."""
+    if gap["test"] == "conservative z":
+        return "in the documentation"
+    return write_size(gap["size"])
+
+
 def on_size(label: str, gap: DifferenceSummary, target: str) -> str:
     """Say how often the test rejects where there is nothing to find."""
     size = gap["size"]
+    if gap["test"] == "conservative z":
+        return (
+            f"{label}: the false-positive rate of this test was measured in a few "
+            "designs, which are not looked up; they are in the documentation, on the "
+            'page "How reliable is a p-value?".'
+        )
     if size is None or not size["near"]:
         known = "" if size is None else f" ({_over_designs(size)})"
         cure = "; calibrated=True (--calibrated) measures it on data sets like these"
@@ -792,7 +805,7 @@ def _evidence(s: Summary) -> str:
         f"{shortened(s['names'][side])} {written(s, method[side]['value'])}"
         for side in SIDES
     )
-    text = f"Mean {s['scoring']['label']} under {method['label']}: {means}"
+    text = f"{_mean_of(s)} under {method['label']}: {means}"
     gap = method["difference"]
     if gap is None:
         return f"{text} (n = {count(method['a']['n'], method['unit'])})."
@@ -814,6 +827,8 @@ def _gap_range(s: Mapping[str, Any], gap: DifferenceSummary) -> str:
 
 
 def _n_differences(m: MethodSummary, gap: DifferenceSummary) -> str:
+    if gap["test"] == "jackknife":
+        return count(gap["n"], "unit")  # samples or groups, as its assumptions say
     return count(gap["n"], m["unit"] if gap["n"] == m["a"]["n"] else "pair")
 
 
@@ -919,7 +934,7 @@ def show_pair(record: Comparison) -> View:
     sections = [
         Section(f"{_what(s)}, pair by pair", _pair_figure(s), first=True),
         Section(
-            f"Mean {s['scoring']['label']}",
+            _mean_of(s),
             (*_pair_means(s), *_other_scores(record)),
             first=True,
         ),
@@ -941,7 +956,7 @@ def show_pair(record: Comparison) -> View:
     return View(
         **_shared(s, [names["a"], names["b"]], [] if gap is None else _on_testing(gap)),
         title=f"{names['a']} or {names['b']}? {s['data']['name']}",
-        facts=compared(s, "by each"),
+        facts=(*compared(s, "by each"), *_on_split(s)),
         sections=tuple(sections),
         tables=(_pair_table(s),),
         remarks=(*words["artefacts"], *words["notes"], *words["sizes"]),
@@ -1134,14 +1149,16 @@ def _pair_means(s: Summary) -> tuple[Block, ...]:
         for side, name in zip(SIDES, _name_cells(s), strict=True):
             mean = m[side]
             spread = gap_written(s, mean["std"], signed=False, unit=False)
-            row = (name, *in_unit(s, mean), spread, count(mean["n"], m["unit"]))
+            spreads = [] if _has_one_test_set(s) else [spread]
+            row = (name, *in_unit(s, mean), *spreads, count(mean["n"], m["unit"]))
             first = (TableCell(m["label"], span=2),) if side == "a" else ()
             rows.append(((*first, *row), m["method"]))
-    heads = f"Method! | Selector | Mean#* | {_level(s)}# | "
-    heads += f"Standard deviation{_pts(s)}# | n#"
+    alone = _has_one_test_set(s)
+    heads = f"Method! | Selector | {_mean_of(s) if alone else 'Mean'}#* | {_level(s)}# "
+    heads += "| n#" if alone else f"| Standard deviation{_pts(s)}# | n#"
     notes = [f"{listing(labels)}: {text}." for text, labels in alike.items()]
     cut = f"{_say_where_cut(s)}{_averaged(s)}"
-    caption = f"Mean {s['scoring']['label']} of each selector under each method"
+    caption = f"{_mean_of(s)} of each selector under each method"
     return table(caption, heads, rows), Notes((*notes, cut))
 
 
@@ -1161,6 +1178,23 @@ def _averaged(s: Summary | ManySummary) -> str:
 
 def _pts(s: Mapping[str, Any]) -> str:
     return in_points_or_not(s)
+
+
+def _has_one_test_set(s: Mapping[str, Any]) -> bool:
+    return bool(s["methods"][0].get("unit") == "test set")
+
+
+def _mean_of(s: Mapping[str, Any], label: str = "") -> str:
+    """Name the score: a mean, unless it is that of one estimator on one test set."""
+    label = label or s["scoring"]["label"]
+    alone = _has_one_test_set(s) and len(s["estimators"]) == 1
+    return capitalized(label) if alone else f"Mean {label}"
+
+
+def _on_split(s: Mapping[str, Any]) -> tuple[Fact, ...]:
+    """Name training and test samples where there is one test set."""
+    split = s["settings"].get("cross-validation")
+    return (Fact("Split", str(split)),) if split and _has_one_test_set(s) else ()
 
 
 def _what(s: Mapping[str, Any]) -> str:
@@ -1197,7 +1231,7 @@ def _differences(s: Summary) -> tuple[Block, ...]:
             continue
         size = "exact: data sets are independent"
         if m["unit"] == "fold" or (m["unit"] == "test set" and not _is_exact(gap)):
-            size = write_size(gap["size"])
+            size = _rate(gap)
         elif m["unit"] == "test set":
             size = "exact: at most the level"
         n = _n_differences(m, gap)
@@ -1227,7 +1261,7 @@ def _by_corrected_t(s: Summary) -> tuple[Block, ...]:
     """Tabulate the same differences by the corrected t-test, where it is another."""
     rows = []
     for method, gap in s["corrected"].items():
-        verdict, size = _verdict(s, gap), write_size(gap["size"])
+        verdict, size = _verdict(s, gap), _rate(gap)
         row = (LABELS[method], verdict, *gap_in_unit(s, gap), pvalue(gap["pvalue"]))
         rows.append(((*row, size), method))
     if not rows:
@@ -1336,7 +1370,7 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
 def times_chosen(n: int, total: int, side: Side = "a") -> TableCell:
     """Write how many of all selections chose a feature, with a bar."""
     if total == 1:
-        return TableCell("1 of 1" if n else MISSING)
+        return TableCell("yes" if n else MISSING)
     return TableCell(f"{n} of {total}", side=side, share=n / total)
 
 
@@ -1454,7 +1488,7 @@ def _pair_table(s: Summary) -> Rows:
         found: Sequence[str] = [""] * 5
         if gap is not None:
             better = "neither" if gap["winner"] == "draw" else s["names"][gap["winner"]]
-            p, size = bare_pvalue(gap["pvalue"]), write_size(gap["size"])
+            p, size = bare_pvalue(gap["pvalue"]), _rate(gap)
             found = [*gap_in_unit(s, gap), p, better, size]
         means = (written(s, m[side]["value"]) for side in SIDES)
         rows.append([m["label"], *means, *found, count(m["a"]["n"], m["unit"])])
@@ -1467,13 +1501,13 @@ def _caption(s: Summary | ManySummary, more: str = "") -> str:
     data, scoring = s["data"], read_info(s["scoring"])
     guess = "".join(f", {level}" for level in write_chance(scoring))
     caption = (
-        f"Mean {scoring.full_label} on {data['name']}: "
+        f"{_mean_of(s, scoring.full_label)} on {data['name']}: "
         f"{count(data['n_samples'], 'sample')}, "
         f"{s['n_features_to_select']} of {count(data['n_features'], 'feature')} "
         f"selected, {', '.join(map(name_of, s['estimators']))}{guess}"
         f"{more}. IN: selected anew in each training fold."
     )
-    if s["methods"][0].get("unit") == "test set":
+    if _has_one_test_set(s):
         caption = caption.replace("anew in each training fold", "on training samples")
     labels = {m["label"] for m in s["methods"]}
     if "OUT" in labels:
