@@ -126,7 +126,9 @@ def sign_test(
     TestResult
         ``statistic`` is how often a is better, ``n`` how often the sides differ,
         ``estimate`` how much more often a is better than b, as a share of all pairs.
-        ``interval`` holds the values of `estimate` that the test does not reject.
+        ``interval`` holds the values of `estimate` that the test does not reject, given
+        ``n``; on one test set, where ``n`` varies with samples, `compare` has Bonett
+        and Price's instead.
 
     See Also
     --------
