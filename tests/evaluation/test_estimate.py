@@ -540,7 +540,7 @@ def test_terminal_and_notebook_show_value_interval_assumption_and_notes():
     page = found._repr_html_()
     for text in (screen.getvalue(), page):
         assert "33.3 %" in text
-        assert "assumes the estimator is stable" in text
+        assert "assumes that the estimator is stable" in text
         assert "stratified 10-fold" in text
     measured = estimate(GaussianNB(), X, Y, random_state=0)._repr_html_()
     assert "measured coverage" in measured
