@@ -278,6 +278,12 @@ def test_subjects_of_the_second_file_are_groups_too(run, files, named):
     assert "names 10 subjects" not in result.stderr
     (interval,) = found["estimates"][0]["intervals"]
     assert interval["kind"] == "cluster-wilson"
+    scored = answer(run(*words, "--json", "--scoring", "roc_auc"))
+    (area,) = scored["estimates"][0]["intervals"]
+    assert area["kind"] == "jackknife"
+    for text in (interval["assumes"], area["assumes"]):
+        assert "groups" in text
+        assert "(with" not in text
     plain = answer(run(*words, "--json", "--groups", "none", "--drop", "patient"))
     (other,) = plain["estimates"][0]["intervals"]
     assert other["kind"] == "wilson"

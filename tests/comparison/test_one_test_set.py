@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -413,3 +414,10 @@ def test_conservative_z_is_of_the_mean_over_estimators(monkeypatch):
         own = found.by_estimator[name]["in"][0].verdict.test
         expected = (a[i] - b[i]) / error_by_halves(means[:, i])
         assert own.statistic == pytest.approx(expected)
+    # Its rates were measured, but are not looked up by design.
+    shown = report.page(found)
+    assert "false-positive rate of this test has not been measured" not in shown
+    title = "How reliable is a p-value?"
+    assert f"on the page &#34;{title}&#34;" in shown
+    root = Path(__file__).parents[2]
+    assert (root / "docs" / "which-test.md").read_text().startswith(f"# {title}")

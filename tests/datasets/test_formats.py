@@ -139,7 +139,7 @@ def test_libsvm_is_known_by_its_look(write):
         ("1 1:2\n0 3:1 2:1\n", "Line 2 .*index 2 after 3"),
         ("1 1:2\n0 1:1e999\n", "Line 2 .*too large"),
         ("1 1:2\n0 99999999999999999999:1\n", "Line 2 .*more features than"),
-        ("1 1:2\n1 1:3\n", "only one class"),
+        ("1 1:2\n1 1:3\n", "constant target"),
         ("1.5 1:2\n1.5 1:3\n", "constant target"),
         ("1\n0\n", "no feature values"),
     ],
