@@ -37,6 +37,7 @@ from veridical.comparison.significance import (
     t_result,
     without_rounding,
 )
+from veridical.comparison.sizes import structured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import ON_ONE_TEST_SET, of_scoring
 from veridical.comparison.truthfulness import binomial_truthfulness
@@ -49,8 +50,8 @@ from veridical.evaluation.jackknife import (
     standard_error,
 )
 from veridical.evaluation.records import Estimate
-from veridical.evaluation.situations import Situation, claim_level
-from veridical.evaluation.structured import ALPHAS, rate_of, rows_of_test_set
+from veridical.evaluation.situations import Situation
+from veridical.evaluation.structured import rows_of_test_set
 
 #: Ways to divide the samples into halves, for the conservative z-test.
 N_HALVES = 10
@@ -152,22 +153,8 @@ class OneTestSet:
         tested = self.table.rows(self.split.test)
         if self.name == "mcnemar" or self.name != choose_test(self.score, tested, 1):
             return None
-        name = self.scoring.name
-        rows = rows_of_test_set(name, tested, float(scores.mean()))
-        found = rate_of(rows, alpha) if alpha in ALPHAS else None
-        if found is None:
-            return None
-        rates = [np.array(row.rejected) / row.n_simulations for row in rows]
-        return MeasuredSize(
-            alpha,
-            found.rate,
-            found.low,
-            found.high,
-            found.n_simulations,
-            found.design,
-            found.n_designs,
-            claim_level=claim_level(rates, ALPHAS, alpha),
-        )
+        rows = rows_of_test_set(self.scoring.name, tested, float(scores.mean()))
+        return structured_size(rows, alpha)
 
     def _jackknife(
         self, scores: FloatArray, evaluations: NDArray[Any], alpha: float

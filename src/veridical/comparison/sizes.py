@@ -23,6 +23,7 @@ from veridical._core.text import listing
 from veridical.comparison.calibration import measure_rate
 from veridical.comparison.null_designs import NullDesign
 from veridical.comparison.records import MeasuredSize
+from veridical.evaluation import structured
 from veridical.evaluation.situations import (
     HEAVY_TAILS,
     Situation,
@@ -32,6 +33,7 @@ from veridical.evaluation.situations import (
     find_near,
     tails_of_student,
 )
+from veridical.evaluation.structured import StructuredRow, rate_of
 
 #: Levels at which rejections were counted.
 ALPHAS = (0.01, 0.05, 0.1)
@@ -220,4 +222,28 @@ def size_range(
         n_designs=len(rows),
         near=near,
         claim_level=claim_level(rates, ALPHAS, alpha or level),
+    )
+
+
+def structured_size(
+    rows: Sequence[StructuredRow], alpha: float, added: str = ""
+) -> MeasuredSize | None:
+    """Return the range of sizes over designs with groups or for other scores.
+
+    None where there are no designs, or none was measured at the level `alpha`. `added`
+    ends the description of the designs.
+    """
+    found = rate_of(rows, alpha) if alpha in structured.ALPHAS else None
+    if found is None:
+        return None
+    rates = [np.array(row.rejected) / row.n_simulations for row in rows]
+    return MeasuredSize(
+        alpha,
+        found.rate,
+        found.low,
+        found.high,
+        found.n_simulations,
+        f"{found.design}{added}",
+        found.n_designs,
+        claim_level=claim_level(rates, structured.ALPHAS, alpha),
     )

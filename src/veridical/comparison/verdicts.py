@@ -36,11 +36,11 @@ from veridical.comparison.paired import PairTest
 from veridical.comparison.records import Calibration, MeasuredSize, PairVerdict, Verdict
 from veridical.comparison.significance import Geometry
 from veridical.comparison.simulation import SimulatedSource
-from veridical.comparison.sizes import measured_size
+from veridical.comparison.sizes import measured_size, structured_size
 from veridical.comparison.splits import Splits
 from veridical.comparison.testing import apply_test
-from veridical.evaluation.situations import HEAVY_TAILS, Situation, claim_level
-from veridical.evaluation.structured import ALPHAS, Structure, find_rows, rate_of
+from veridical.evaluation.situations import HEAVY_TAILS, Situation
+from veridical.evaluation.structured import Structure, find_rows
 
 #: Number of null data sets for ``calibrated=True``; a pair has twice as many values.
 N_DRAWS = 100
@@ -300,25 +300,9 @@ class PairTester:
         n_repeats, n_folds = self.geometry.shape or (0, 0)
         alpha = self.test.alpha
         measured = test == "corrected-t" and method == "in" and n_selectors == 2
-        if not measured or n_repeats != 1 or alpha not in ALPHAS:
+        if not measured or n_repeats != 1 or self.tails > HEAVY_TAILS:
             return None
-        if self.tails > HEAVY_TAILS:
-            return None
-        rows = find_rows(n_folds, place)
-        found = rate_of(rows, alpha)
-        if found is None:
-            return None
-        rates = [np.array(row.rejected) / row.n_simulations for row in rows]
-        return MeasuredSize(
-            alpha,
-            found.rate,
-            found.low,
-            found.high,
-            found.n_simulations,
-            f"{found.design}, under IN",
-            found.n_designs,
-            claim_level=claim_level(rates, ALPHAS, alpha),
-        )
+        return structured_size(find_rows(n_folds, place), alpha, ", under IN")
 
     def pairs(
         self,
