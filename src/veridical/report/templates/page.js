@@ -32,7 +32,7 @@
     const column = heads.indexOf(head);
     const key = (row) => {
       const text = row.cells[column].textContent.trim();
-      return numeric ? number(text) : text;
+      return numeric ? number(text) : text === "\u2013" ? null : text;
     };
     const sorted = rows.map((row, i) => [key(row), i, row]);
     if (next !== "none") {

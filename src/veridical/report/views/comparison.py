@@ -1354,9 +1354,9 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
         blocks += [by_columns(caption, columns), Text(note, "note")]
     made = [(side, *one) for side in SIDES for one in s["n_selections"].items()]
     heads: Heads = ["Feature!"]
-    for side, method, _ in made:
+    for side, method, total in made:
         name = f"{s['names'][side]}, {method.upper()}"
-        heads.append(Column(name, number=True, side=side, protocol=method))
+        heads.append(Column(name, number=total > 1, side=side, protocol=method))
     rows = [
         (
             f["name"],
@@ -1753,8 +1753,9 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
     if gaps:
         blocks += _on_optimism(s)
     # A table for each method: with many selectors rows are long.
-    heads = ["Feature!", *(Column(name, number=True) for name in s["names"])]
     for method, total in s["n_selections"].items():
+        own = (Column(name, number=total > 1) for name in s["names"])
+        heads: Heads = ["Feature!", *own]
         rows = [
             (f["name"], *(times_chosen(n, total) for n in f["times"][method]))
             for f in s["features"]
