@@ -246,6 +246,15 @@ def test_intervals_stay_in_the_range_and_have_a_width():
         one.interval(0.95, "normal")
 
 
+def test_percentiles_reach_at_least_as_far_as_the_sampling_error():
+    draws = np.linspace(0.3, 0.7, 401)
+    one = CorrectedInterval(0.6, 0.1, 100, 0.0, 1.0, draws, 0.6, 1.0)
+    least, most = one.interval(0.95, "sampling")
+    low, high = np.quantile(draws, [0.025, 0.975])
+    assert low < least < high < most
+    assert one.interval(0.95) == (low, most)
+
+
 def test_intervals_follow_the_distance_from_the_bounds():
     """With a small error all are the usual interval; far from it they are not."""
     draws = np.zeros(2)

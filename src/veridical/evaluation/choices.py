@@ -320,8 +320,9 @@ class Choice(Record):
             Nominal coverage; `coverage` has the measured one.
         kind : {"sampling", "percentile"}, optional
             "percentile" are the percentiles of the scores outside the bootstrap draws,
-            the default for "bbc". "sampling" has the sampling error of the score of one
-            candidate, around the corrected score, the default for "nested".
+            and reach at least as far as "sampling"; the default for "bbc". "sampling"
+            has the sampling error of the score of one candidate, around the corrected
+            score, the default for "nested".
 
         Returns
         -------

@@ -97,8 +97,9 @@ MEANING = {
 
 #: What the interval of the corrected score is.
 INTERVAL_NOTES = {
-    "bbc": "The interval reaches from the 2.5 to the 97.5 percentile of the scores of "
-    "the winners outside their draws, which are few samples: it is wide",
+    "bbc": "The interval reaches at least as far as the sampling error of the score, "
+    "and from the 2.5 to the 97.5 percentile of the scores of the winners outside "
+    "their draws, which are few samples: it is wide",
     "nested": "The interval follows from the sampling error of the score, and is wider "
     "because models of different folds share training samples (Nadeau and Bengio 2003)",
 }
