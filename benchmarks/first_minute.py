@@ -156,9 +156,7 @@ def main() -> None:
         writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-    before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-    after = rest.split(END)[1]
-    store.write(PAGE, f"{before}{BEGIN}\n{as_markdown(rows)}\n{END}{after}")
+    store.write_between(PAGE, BEGIN, END, as_markdown(rows))
 
 
 if __name__ == "__main__":

@@ -57,6 +57,20 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
         "python -m benchmarks.leakbench.rivals",
         ("docs/leakbench.md",),
     ),
+    "benchmarks/papers.json": (
+        "python -m benchmarks.papers",
+        tuple(
+            f"docs/papers/{page}.md"
+            for page in (
+                "in-vs-out",
+                "accuracy-estimation",
+                "lufe",
+                "differential-prioritization",
+                "bias-corrected-bayes",
+                "where-they-hold",
+            )
+        ),
+    ),
     "benchmarks/truth/batches.csv": (
         "python -m benchmarks.truth.batches",
         ("docs/questions/hospitals-differ.md", "docs/findings/VD013.md"),
@@ -158,8 +172,9 @@ brought the file. *Digest* are the first digits of the SHA-256 of its contents, 
 a test finds a file that was changed and not noted here. `make truth` runs all commands
 of `benchmarks.truth` that are not about other packages or other methods, and measures
 what the tables lack; `make truth AGAIN=1` removes them first, and measures everything
-anew in two hours or a few calls. What examples print is computed
-again by the tests, and the results of the five papers by `veridical study run`.
+anew in two hours or a few calls. The results of the five papers are read from the
+stores of `veridical study run`, and say themselves which code computed them. What
+examples print is computed again by the tests.
 
 | file | written by | shown on | date | code | digest |
 |---|---|---|---|---|---|

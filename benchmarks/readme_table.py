@@ -95,11 +95,8 @@ LINES = (
 
 def update() -> None:
     """Put the table into the README."""
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    _, after = rest.split(END)
     lines = table(RESULTS.read_text(encoding="utf-8"))
-    store.write(README, f"{before}{BEGIN}\n{lines}\n{END}{after}")
+    store.write_between(README, BEGIN, END, lines)
 
 
 def table(results: str) -> str:

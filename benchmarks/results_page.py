@@ -53,7 +53,7 @@ def page(
 def _machine(machine: Mapping[str, str], records: Sequence[CaseRecord]) -> str:
     busiest = max((record.load for record in records), default=0.0)
     rows = [*machine.items(), ("Load when the runs began", f"at most {busiest:.1f}")]
-    return "## Machine\n\n" + _table(("", ""), rows)
+    return "## Machine\n\n" + table(("", ""), rows)
 
 
 def _aims(cases: Mapping[str, Case], records: Sequence[CaseRecord]) -> str:
@@ -61,7 +61,7 @@ def _aims(cases: Mapping[str, Case], records: Sequence[CaseRecord]) -> str:
         (record.case, verdict.words, verdict.found, tabulate.show_verdict(verdict))
         for _, record, verdict in tabulate.verdicts(cases, records)
     ]
-    return "## Aims\n\n" + _table(("case", "aim", "found", ""), rows)
+    return "## Aims\n\n" + table(("case", "aim", "found", ""), rows)
 
 
 def _case(case: Case, record: CaseRecord) -> str:
@@ -77,11 +77,12 @@ def _case(case: Case, record: CaseRecord) -> str:
         lines += [case.notes, ""]
     rows = [row.cells() for row in tabulate.rows(case, record)]
     remarks = [f"- {remark}" for remark in tabulate.remarks(case, record)]
-    table = _table(tabulate.HEADINGS, rows)
-    return "\n".join([*lines, table, *remarks, ""] if remarks else [*lines, table])
+    lines.append(table(tabulate.HEADINGS, rows))
+    return "\n".join([*lines, *remarks, ""] if remarks else lines)
 
 
-def _table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table; what is in the cells cannot break it."""
     lines = [_line(headings), _line(["---"] * len(headings))]
     lines += [_line(row) for row in rows]
     return "\n".join(lines) + "\n"

@@ -48,6 +48,13 @@ def write(file: Path, text: str) -> None:
     os.replace(beside, file)
 
 
+def write_between(page: Path, begin: str, end: str, text: str) -> None:
+    """Replace what stands between two comments of a page."""
+    before, rest = page.read_text(encoding="utf-8").split(begin)
+    after = rest.split(end)[1]
+    write(page, f"{before}{begin}\n{text}\n{end}{after}")
+
+
 def _record(stored: dict[str, Any]) -> CaseRecord:
     measurements = tuple(_measurement(one) for one in stored["measurements"])
     shape = tuple(stored["shape"])

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from benchmarks import store
 from benchmarks.leakbench.parts import count_covered
 from veridical.leakbench import MECHANISMS
 from veridical.leakbench.rates import (
@@ -48,11 +49,8 @@ def write_page(page: Path, folder: Path) -> None:
         measured = folder / f"{name}.csv"
         if measured.exists():
             sections += write(pd.read_csv(measured, keep_default_na=False))
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
     made = "\n\n".join(sections)
-    page.write_text(f"{before}{BEGIN}\n\n{made}\n\n{END}{after}", encoding="utf-8")
+    store.write_between(page, BEGIN, END, f"\n{made}\n")
 
 
 def _sections(frame: pd.DataFrame) -> list[str]:

@@ -23,7 +23,7 @@ from veridical.selection import AnovaF, CoxScore
 
 HERE = Path(__file__).parent
 PAGE = HERE.parents[1] / "docs" / "selectors" / "cox-score.md"
-BEGIN, END = "<!-- sizes -->\n", "<!-- end of sizes -->\n"
+BEGIN, END = "<!-- sizes -->", "<!-- end of sizes -->"
 N_OUTCOMES, N_FEATURES = 50, 1000
 LEVELS = (0.05, 0.01, 0.001)
 
@@ -97,10 +97,7 @@ def main() -> None:
     """Measure, and write the table and the page."""
     rows = list(measure())
     when = datetime.now(UTC).date().isoformat()
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    store.write(PAGE, f"{before}{BEGIN}\n{table(rows, when)}\n{END}{after}")
+    store.write_between(PAGE, BEGIN, END, f"\n{table(rows, when)}")
     write_rows(HERE / "score_tests.csv", list(rows[0]), rows)
 
 

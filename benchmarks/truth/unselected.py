@@ -680,7 +680,6 @@ def _mean(gains: Any) -> str:
 
 def write_page(folds: pd.DataFrame, table: pd.DataFrame) -> None:
     """Replace the tables of the page."""
-    text = PAGE.read_text(encoding="utf-8")
     for name, lines in (
         ("order", tabulate_order(table)),
         ("controls", tabulate_controls(table)),
@@ -688,10 +687,7 @@ def write_page(folds: pd.DataFrame, table: pd.DataFrame) -> None:
         ("rule", tabulate_rule(folds)),
     ):
         begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, rest = text.split(begin)
-        after = rest.split(end)[1]
-        text = before + begin + "\n" + "\n".join(lines) + "\n" + end + after
-    store.write(PAGE, text)
+        store.write_between(PAGE, begin, end, "\n".join(lines))
 
 
 def main() -> None:

@@ -37,9 +37,8 @@ def test_nearest_neighbour_on_labels_at_random():
     """C3: .632 believes the memoriser, .632+ and cross-validation do not.
 
     Cutting Err1 to the no-information rate can only lower the error, so that .632+ lies
-    above cross-validation, by 1.53 ± 0.12 points (600 draws): not less than 1, but
-    inside the tolerance of the means. Cut only in what .632+ adds to .632, the two
-    agree to 0.7 points.
+    above cross-validation by more than a point, but inside the tolerance of the means.
+    Cut only in what .632+ adds to .632, the two agree to less than a point.
     """
     values = {"632": [], "632+": [], "cv": [], "in part": []}
     for draw in range(50):
@@ -59,7 +58,7 @@ def test_nearest_neighbour_on_labels_at_random():
     assert means["632+"] == pytest.approx(50, abs=2.5)
     assert means["cv"] == pytest.approx(50, abs=2.5)
     assert abs(means["in part"] - means["cv"]) < 1
-    assert 0 < means["632+"] - means["cv"] < 2.5
+    assert 1 < means["632+"] - means["cv"] < 2.5
 
 
 class FixedRule(ClassifierMixin, BaseEstimator):

@@ -293,6 +293,20 @@ def test_genes_are_reported_apart_and_decide_no_finding():
     assert any("no finding of the paper can be checked" in note for note in only.notes)
 
 
+def test_the_chosen_parameters_are_counted_over_tasks_and_folds():
+    cells = frame(+0.03, n_tasks=2)
+    lufe = cells["method"].str.startswith("lufe")
+    cells["C"] = np.where(cells["fold"] == 3, 10.0, 0.001)
+    cells["gamma"] = np.where(lufe, 10.0, np.nan)
+    cells["gap"] = np.where(lufe, 2e-10 * (1 + cells["fold"]), np.nan)
+    chosen = STUDY.findings(cells).tables[-1]
+    assert chosen.title == "Chosen parameters, texts"
+    rows = {row[0]: row[1:] for row in chosen.rows}
+    assert rows["LUFe-RFE-300"] == ("8", "0.001 (75 %)", "10 (100 %)", "8e-10")
+    assert rows["RFE-300"] == ("8", "0.001 (75 %)", "–", "–")
+    assert next(iter(rows)) == "all words"
+
+
 def test_table_1_has_both_figures():
     (table,) = STUDY.findings(frame(+0.03)).tables
     rows = {row[0]: row for row in table.rows}

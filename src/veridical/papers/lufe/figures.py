@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -49,6 +50,7 @@ _METHOD_NAMES = {
     "lufe-rfe-random": "LUFe-RFE-{k} with noise",
     "rfe-augmented": "RFE-{k} augmented",
 }
+_METHODS = ("all", "rfe", "lufe-rfe", "anova", "lufe-anova", "lufe-rfe-random")
 
 
 def method_name(method: str, k: int) -> str:
@@ -201,6 +203,43 @@ def _published(known: tuple[int, float] | None) -> str:
     return "–" if known is None else f"{known[1]:+.2f}, {known[0]} of 49"
 
 
+def tabulate_choices(frame: pd.DataFrame, title: str) -> StudyTable | None:
+    """Tabulate which C and γ were chosen most often, over tasks and folds.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The cells: method, k, share, status, C, gamma, gap.
+    title : str
+        What the cells are about.
+    """
+    rows = []
+    if "C" in frame:
+        ok = frame[(frame["status"] == "ok") & frame["method"].isin(_METHODS)]
+        ok = ok[ok["share"] == ok["method"].map(share_of)]
+        for k, method in product(sorted(ok["k"].unique()), _METHODS):
+            cells = ok[(ok["k"] == k) & (ok["method"] == method)]
+            if cells.empty:
+                continue
+            gap = cells["gap"].max() if "gap" in cells else np.nan
+            chosen = (_most_often(cells, name) for name in ("C", "gamma"))
+            written = "–" if np.isnan(gap) else f"{gap:.0e}"
+            rows.append((method_name(method, k), str(len(cells)), *chosen, written))
+    if not rows:
+        return None
+    heads = ("Setting", "Folds", "C most often", "γ most often", "Largest duality gap")
+    notes = ("In brackets, in how many of the folds; the gap is relative.",)
+    return StudyTable(f"Chosen parameters, {title}", heads, tuple(rows), notes)
+
+
+def _most_often(cells: pd.DataFrame, name: str) -> str:
+    values = cells[name].dropna() if name in cells else pd.Series(dtype=float)
+    if values.empty:
+        return "–"
+    counts = values.value_counts()
+    return f"{counts.index[0]:g} ({100 * counts.iloc[0] / len(values):.0f} %)"
+
+
 def draw_gains(figures: TaskAccuracies, k: int) -> Iterator[Picture]:
     """Draw figures 1 and 2: gains task by task, the largest first."""
     plus = ("lufe-rfe", k, 100)
@@ -257,8 +296,6 @@ def draw_shares(figures: TaskAccuracies) -> Iterator[Picture]:
 
 
 # -- gene expression, which the paper does not have ----------------------------------
-
-_METHODS = ("all", "rfe", "lufe-rfe", "anova", "lufe-anova", "lufe-rfe-random")
 
 
 def tabulate_genes(figures: TaskAccuracies) -> tuple[StudyTable, ...]:

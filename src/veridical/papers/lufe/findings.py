@@ -35,6 +35,7 @@ from veridical.papers.lufe.figures import (
     make_table_1,
     method_name,
     share_of,
+    tabulate_choices,
     tabulate_genes,
 )
 
@@ -78,6 +79,9 @@ def report(study: PaperStudy, frame: pd.DataFrame) -> StudyReport:
         tables = (make_table_1(figures),)
     if of_genes.tasks:
         tables += tabulate_genes(of_genes)
+    for cells, title in ((frame[~genes], "texts"), (frame[genes], "gene expression")):
+        choices = tabulate_choices(cells, title)
+        tables += (choices,) if choices else ()
     notes = _notes(figures, of_genes)
     return study.make_report(frame, checks, tables, pictures, notes)
 
