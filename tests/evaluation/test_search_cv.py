@@ -59,6 +59,25 @@ def test_a_search_agrees_with_choose():
     assert search.score(X, y) > 0.7
 
 
+@pytest.mark.parametrize("options", [{}, {"scoring": "log_loss"}, {"drop": 0.7}])
+def test_results_have_the_names_of_scikit_learn(options):
+    X, y = problem()
+    quick = {**QUICK, "estimators": ["nb", "1nn"], "sizes": [1, 3, 12]}
+    search = SelectionSearchCV(**quick, **options).fit(X, y)
+    results, best = search.cv_results_, search.best_index_
+    assert results["params"][best] == search.best_params_
+    assert set(search.best_params_) == {"selector", "n_features", "estimator"}
+    assert results["mean_test_score"][best] == search.best_score_
+    assert results["rank_test_score"][best] == 1
+    dropped = pd.notna(results["dropped_after"])
+    scores, ranks = results["mean_test_score"], results["rank_test_score"]
+    assert (np.isnan(scores) == dropped).all()
+    assert dropped.any() == ("drop" in options)
+    better = (scores[:, None] > scores).sum(axis=0)
+    assert (ranks[~dropped] == 1 + better[~dropped]).all()
+    assert (ranks[dropped] == 1 + (~dropped).sum()).all()
+
+
 def test_a_search_is_searched_and_cross_validated():
     X, y = problem()
     scores = cross_val_score(SelectionSearchCV(**QUICK), X, y, cv=2)

@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, is_classifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import get_tags
@@ -88,7 +89,9 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
     best_index_ : int
         Place of the winner in `cv_results_`.
     cv_results_ : dict of arrays
-        All candidates, the best first.
+        All candidates, the best first: the columns of ``choice_.candidates`` and, as in
+        ``GridSearchCV``, `params`, `mean_test_score` and `rank_test_score`. Dropped
+        candidates have no score, and the last rank.
     choice_ : Choice
         The whole result.
     classes_ : array of shape (n_classes,)
@@ -182,15 +185,8 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         low, high = (sign * bound for bound in found.interval())
         self.corrected_interval_ = (min(low, high), max(low, high))
         self.best_index_ = 0
-        self.cv_results_ = {
-            name: column.to_numpy() for name, column in found.candidates.items()
-        }
-        winner = found.winner
-        self.best_params_ = {
-            "selector": winner.selector,
-            "n_features": winner.n_features,
-            "estimator": winner.estimator,
-        }
+        self.cv_results_ = _list_results(found)
+        self.best_params_ = self.cv_results_["params"][self.best_index_]
         self._outcome = table.kind, table.target.labels, table.weights
         if table.kind == "classes":
             self.classes_ = table.classes
@@ -311,3 +307,18 @@ class SelectionSearchCV(MetaEstimatorMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.input_tags.sparse = read_sparse(self.selectors, self.estimators)
         return tags
+
+
+def _list_results(found: Choice) -> dict[str, Any]:
+    """Describe all candidates, also by the names that scikit-learn's searches use."""
+    frame = found.candidates
+    names = ["selector", "n_features", "estimator"]
+    dropped = frame["dropped_after"].notna()
+    scores = found.scoring.sign * frame["score"].mask(dropped).to_numpy(float)
+    lowest_last = np.where(np.isnan(scores), np.inf, -scores)
+    return {
+        **{name: column.to_numpy() for name, column in frame.items()},
+        "params": frame[names].to_dict("records"),
+        "mean_test_score": scores,
+        "rank_test_score": stats.rankdata(lowest_last, "min").astype(np.int32),
+    }
