@@ -317,7 +317,7 @@ def _list_results(found: Choice) -> dict[str, Any]:
     scores = found.scoring.sign * frame["score"].mask(dropped).to_numpy(float)
     lowest_last = np.where(np.isnan(scores), np.inf, -scores)
     return {
-        **{name: column.to_numpy() for name, column in frame.items()},
+        **{str(name): column.to_numpy() for name, column in frame.items()},
         "params": frame[names].to_dict("records"),
         "mean_test_score": scores,
         "rank_test_score": stats.rankdata(lowest_last, "min").astype(np.int32),
