@@ -63,6 +63,26 @@ def test_missing_cells_and_categories_are_prepared(run, tmp_path):
     assert [name.replace("sex_m", "sex") for name in claimed] == names
 
 
+def test_numbers_are_scaled_by_all_samples(run, tmp_path):
+    frame = make_table().assign(wide=lambda one: 1e6 * one["x0"] + one["x1"])
+    path = tmp_path / "wide.csv"
+    frame.to_csv(path, index=False)
+    words = ("discover", path, "--target", "kind", "--selector", "svm-rfe")
+    words = (*words, "--permutations", 20, "--scale", "standard", "--json")
+    answer = json.loads(run(*words).stdout)
+    assert "mean 0 and standard deviation 1" in answer["settings"]["preparation"]
+    assert "on all samples, without the outcome" in answer["settings"]["preparation"]
+    assert "--scale standard" in answer["settings"]["command"]
+    X = frame.drop(columns="kind")
+    found = discover(
+        (X - X.mean()) / X.std(ddof=0), frame["kind"], selector="svm-rfe",
+        n_permutations=20, random_state=0,
+    )  # fmt: skip
+    shown = {one["index"]: one["pvalue"] for one in answer["features"]}
+    assert len(shown) == X.shape[1]
+    assert shown == {j: pytest.approx(found.pvalue[j]) for j in shown}
+
+
 def test_strata_are_a_column_and_no_feature(run, tmp_path):
     frame = make_table().assign(site=["u", "v"] * 30)
     path = tmp_path / "sites.csv"

@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 
 _AT_THE_COMMAND_LINE: ContextVar[bool] = ContextVar("command_line", default=False)
-_COMMAND_LACKS: ContextVar[tuple[str, ...]] = ContextVar("lacking", default=())
 
 
 @contextmanager
@@ -22,16 +21,6 @@ def for_the_command_line() -> Iterator[None]:
         yield
     finally:
         _AT_THE_COMMAND_LINE.reset(token)
-
-
-@contextmanager
-def without_options(*options: str) -> Iterator[None]:
-    """Do not advise these options, which the verb lacks, within this block."""
-    token = _COMMAND_LACKS.set(options)
-    try:
-        yield
-    finally:
-        _COMMAND_LACKS.reset(token)
 
 
 def for_users(python: str, command_line: str) -> str:
@@ -45,8 +34,6 @@ def for_users(python: str, command_line: str) -> str:
     ...     for_users("use StandardScaler", "add --scale standard")
     'add --scale standard'
     """
-    if any(option in command_line for option in _COMMAND_LACKS.get()):
-        return python
     return command_line if _AT_THE_COMMAND_LINE.get() else python
 
 

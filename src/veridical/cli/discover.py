@@ -77,6 +77,15 @@ def discover(
             autocompletion=names.completer(names.IMPUTERS),
         ),
     ] = None,
+    scale: Annotated[
+        str | None,
+        options.optional(
+            "SCALE",
+            "Scale numbers by all samples, without the outcome: "
+            f"{names.join_or(names.SCALERS)}.",
+            autocompletion=names.completer(names.SCALERS),
+        ),
+    ] = None,
     encode: options.EncodeOption = None,
     claim: Annotated[
         str,
@@ -159,7 +168,7 @@ def discover(
     options.check_choice("--method", method, TEST_METHODS)
     request = DiscoverRequest(
         **common,
-        **options.read_preparation(impute, None, encode, None, None, None),
+        **options.read_preparation(impute, scale, encode, None, None, None),
         selector=selector,
         claim=claim,
         fdr=fdr,
@@ -179,7 +188,6 @@ def discover(
 
 
 def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
-    from veridical._core.advice import without_options
     from veridical.cli.preparing import make_preparation
     from veridical.datasets import SOURCES
     from veridical.discovery.discovering import discover as run
@@ -193,15 +201,12 @@ def _run(request: DiscoverRequest, jobs: int) -> Discoveries:
     prepared = make_preparation(
         X,
         request.impute,
-        None,
+        request.scale,
         request.encode,
         learned="on all samples, without the outcome",
     )
     X = prepared.apply(X)
-    with (
-        without_options("--scale"),
-        console.progress_bar("Discovering") as progress,
-    ):
+    with console.progress_bar("Discovering") as progress:
         found = run(
             X,
             y,
