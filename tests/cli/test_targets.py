@@ -133,6 +133,21 @@ def test_bad_targets_end_with_status_2(run, folder, words, message):
     assert re.search(message, flat), flat
 
 
+def test_a_word_among_measurements_is_no_class(run, folder, tmp_path):
+    frame = pd.read_csv(folder / "numbers.csv").astype({"pressure": object})
+    frame.loc[[4, 9], "pressure"] = "not done"
+    frame.to_csv(tmp_path / "words.csv", index=False)
+    words = [tmp_path / "words.csv", "--target", "pressure", "--cv", "3"]
+    result = run("estimate", *words)
+    assert result.exit_code == 2
+    said = " ".join(result.stderr.split())
+    assert "are numbers, but that in row 4, counted from 0, is 'not done'" in said
+    assert "(and 1 more such row" in said
+    assert "add --classes" in said
+    found = _json(run, "data", "show", *words[:3], "--classes")
+    assert found["classes"]["not done"] == 2
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -9,7 +9,7 @@ from sksurv.nonparametric import kaplan_meier_estimator
 
 from veridical.datasets import make_linear_regression, make_survival
 from veridical.evaluation import estimate
-from veridical.evaluation.outcome_curves import survival_at_time
+from veridical.evaluation.outcome_curves import survival_at_times
 
 
 def test_bins_hold_the_means_of_predicted_and_observed_numbers():
@@ -63,7 +63,11 @@ def test_risk_groups_are_divided_inside_each_fold():
     groups, calibration = found.curves
     lower, higher = groups.curves
     assert "75 samples" in lower.label
-    assert groups.places[0] == "0"
+    assert groups.steps
+    marks = np.array([float(name) for name in groups.places if name])
+    assert marks[0] == 0
+    assert 4 < len(marks) < 12
+    np.testing.assert_allclose(np.diff(marks), marks[1])
     assert lower.values[0] == higher.values[0] == (100.0, 100.0, 100.0)
     for low, high in zip(lower.values, higher.values, strict=True):
         assert low.value >= high.value
@@ -78,11 +82,17 @@ def test_intervals_are_those_of_scikit_survival():
     times, share, bounds = kaplan_meier_estimator(
         y["event"], y["time"], conf_type="log-log"
     )
-    at = times[40]
-    value, low, high = survival_at_time(y["time"], y["event"], at)
+    found = survival_at_times(y["time"], y["event"], times)
+    known = np.isfinite(bounds).all(axis=0) & (share > 0) & (share < 1)
+    assert known.sum() > 60
     np.testing.assert_allclose(
-        [value, low, high], 100 * np.array([share[40], *bounds[:, 40]]), rtol=1e-3
+        np.array(found)[known],
+        100 * np.stack([share, *bounds], axis=1)[known],
+        rtol=1e-3,
     )
+    before, after = survival_at_times(y["time"], y["event"], times[[0, -1]] * [0.5, 2])
+    assert before == (100.0, 100.0, 100.0)
+    assert np.isnan(after).all() or after.value == 0
 
 
 def test_classes_have_no_such_curves():

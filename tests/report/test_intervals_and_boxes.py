@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from xml.etree import ElementTree as ET
 
+import matplotlib.pyplot as plt
 import pytest
 from tests.report import all_records, pages, study_pages
 from tests.report.markup import Page
@@ -16,8 +17,9 @@ from veridical import report
 from veridical._core.records import Interval
 from veridical.evaluation.intervals import wilson
 from veridical.experiments import Check, Curve, Picture
-from veridical.report.render import svg
+from veridical.report.render import matplotlib, svg
 from veridical.report.view import (
+    Curves,
     DrawnInterval,
     Figure,
     Intervals,
@@ -132,3 +134,40 @@ def test_many_classes_are_drawn_worst_first():
     assert "worst of" not in Page(pages.selected(plain)).text
     many = Page(pages.selected(plain, n_classes=30))
     assert "(the 20 worst of 30)" in many.text
+
+
+def test_steps_are_level_and_only_named_places_are_marked():
+    """Five times from 0; the share falls at the second and at the fourth."""
+    shares = [Interval(v, v - 5, v + 5) for v in (100.0, 80.0, 80.0, 40.0, 40.0)]
+    curve = Curve("survival", tuple(range(5)), tuple(shares))
+    places = ("0", "", "10", "", "20")
+    picture = Curves(
+        "", "", "%", (("time", places),), (curve,), ribbon=True, steps=True
+    )
+    (mean,) = [g for g in parts(drawn(picture), "g") if "vd-mean" in g.get("class")]
+    lines = [line for line in mean if line.tag.endswith("line")]
+    ends = [
+        [share(line, name) for name in ("x1", "x2")]
+        + [float(line.get(name)) for name in ("y1", "y2")]
+        for line in lines
+    ]
+    assert [x1 == x2 or y1 == y2 for x1, x2, y1, y2 in ends] == [True] * 5
+    assert [x1 == x2 for x1, x2, _, _ in ends] == [False, True, False, True, False]
+    titles = [title.text for title in parts(drawn(picture), "title")]
+    assert titles == [
+        "survival, 0: 100.0 (95.0 to 105.0)",
+        "survival, 10: 80.0 (75.0 to 85.0)",
+        "survival, 20: 40.0 (35.0 to 45.0)",
+    ]
+    assert picture.described().alt == "; %. survival: 0 100.0, 10 80.0, 20 40.0."
+    plain_axes = plt.subplots()[1]
+    matplotlib.draw(picture, plain_axes)
+    line = plain_axes.lines[0]
+    assert line.get_drawstyle() == "steps-post"
+    assert line.get_markevery() == [0, 2, 4]
+    assert [text.get_text() for text in plain_axes.get_xticklabels()] == [
+        "0",
+        "10",
+        "20",
+    ]
+    plt.close("all")

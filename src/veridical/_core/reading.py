@@ -44,7 +44,7 @@ from veridical._core.lazy_readers import annotated_matrix, as_lazy, is_annotated
 from veridical._core.sklearn_private import take
 from veridical._core.table import Table
 from veridical._core.targets import Classes, Kind, Numbers, Survival, Target
-from veridical._core.text import listed, plural, quote, write_rows
+from veridical._core.text import is_number, listed, plural, quote, write_rows
 from veridical._core.weights import read_target_weights, read_weights
 
 #: Sparse formats whose rows and columns can be indexed.
@@ -729,8 +729,42 @@ def refuse_measurements(labels: NDArray[Any], subject: str) -> None:
     )
 
 
+def refuse_words_among_numbers(labels: NDArray[Any], subject: str) -> None:
+    """Raise if labels are measurements beside a few words, such as "not done".
+
+    Parameters
+    ----------
+    labels : array of shape (n_samples,)
+        The labels as text, none missing.
+    subject : str
+        What the message calls them, at the beginning of a sentence.
+
+    Examples
+    --------
+    >>> measured = np.array([f"{i / 4}" for i in range(40)] + ["lost"])
+    >>> refuse_words_among_numbers(measured, "The values of 'dose'")
+    Traceback (most recent call last):
+        ...
+    veridical.InputError: The values of 'dose' are numbers, but that in row 40, ...
+    >>> refuse_words_among_numbers(np.repeat(measured, 5), "Classes of 5 samples")
+    """
+    if labels.dtype.kind not in "OUS" or not _count_rare(labels):
+        return
+    different = pd.unique(labels)
+    words = [value for value in different if not is_number(value)]
+    if not 0 < len(words) <= _RARE_SHARE * len(different):
+        return
+    rows = np.flatnonzero(np.isin(labels, words))
+    more = f" (and {rows.size - 1} more such rows)" if rows.size > 1 else ""
+    raise InputError(
+        f"{subject} are numbers, but that in row {rows[0]}, counted from 0, is "
+        f"{quote(labels[rows[0]])}{more}; correct it or remove the row, or add "
+        "--classes to the command if every value is a class."
+    )
+
+
 def _count_rare(labels: NDArray[Any]) -> int:
-    """Count the whole numbers in one or two samples; 0 if they may be classes."""
+    """Count the values in one or two samples; 0 if they may be classes."""
     counts = pd.Series(labels).value_counts()
     n_rare = int((counts < _RARE_BELOW).sum())
     if len(counts) <= MAX_CLASSES or n_rare < _RARE_SHARE * len(counts):

@@ -551,12 +551,17 @@ def _read_classes(y: Any, target: str | None, name: str, *, classes: bool) -> An
     """
     import pandas as pd
 
-    from veridical._core.reading import MAX_CLASSES, refuse_measurements
+    from veridical._core.reading import (
+        MAX_CLASSES,
+        refuse_measurements,
+        refuse_words_among_numbers,
+    )
 
     if classes:
         return (y.astype(int) if y.dtype.kind == "f" else y).astype(str)
     column = "The labels" if target is None else f"The values of column {target!r}"
     refuse_measurements(y, f"{column} of {name}")
+    refuse_words_among_numbers(y, f"{column} of {name}")
     n_values = 0 if y.dtype.kind in "OUS" else len(pd.unique(y))
     if n_values > MAX_CLASSES:
         warnings.warn(

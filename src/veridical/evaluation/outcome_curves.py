@@ -3,8 +3,8 @@
 - Numbers: test samples in tenths by their prediction; the mean of what was predicted
   and the mean of what was observed, with its 95 % interval.
 - Survival times: Kaplan-Meier curves of the samples with the lower and with the higher
-  predicted risk. Samples are divided inside each test set, by the median of its risks,
-  because risks of different models cannot be compared.
+  predicted risk, as steps. Samples are divided inside each test set, by the median of
+  its risks, because risks of different models cannot be compared.
 - Survival probabilities, where a score asked for them: quarters of the test samples by
   the predicted probability to be without the event at a time, and the Kaplan-Meier
   estimate of each quarter at that time.
@@ -28,8 +28,10 @@ from veridical.kernels.statistics import NORMAL_95
 if TYPE_CHECKING:
     from veridical.evaluation.engine import Evaluation
 
-#: Tenths of the samples by prediction, quarters by probability, times after 0.
-_N_BINS, _N_QUARTERS, _N_TIMES = 10, 4, 10
+#: Tenths of the samples by prediction, quarters by probability.
+_N_BINS, _N_QUARTERS = 10, 4
+#: Largest number of named times after 0, and steps of a curve between two of them.
+_N_TIMES, _N_BETWEEN = 10, 10
 #: Samples; with fewer in a bin there are fewer bins.
 _FEWEST_IN_BIN = 5
 
@@ -42,9 +44,11 @@ class OutcomeCurves(NamedTuple):
     title, unit, axis : str
         What is drawn, its unit, and what the places are.
     places : tuple of str
-        Names of the places.
+        Names of the places; empty between the marks of an axis of times.
     curves : tuple of Curve
         Values with 95 % intervals at the places.
+    steps : bool, default=False
+        Whether a value holds until the next place, as on a Kaplan-Meier curve.
     """
 
     title: str
@@ -52,6 +56,7 @@ class OutcomeCurves(NamedTuple):
     axis: str
     places: tuple[str, ...]
     curves: tuple[Curve, ...]
+    steps: bool = False
 
 
 def outcome_curves(
@@ -162,13 +167,13 @@ def _risk_groups(
     time, event = labels["time"], labels["event"]
     if min(event[high].sum(), event[~high].sum()) < _FEWEST_IN_BIN:
         return ()
-    times = np.linspace(0, np.quantile(time[event], 0.9), _N_TIMES + 1)
+    times = _axis_times(float(np.quantile(time[event], 0.9)))
     curves = tuple(
         Curve(
             f"{name} predicted risk ({int(own.sum())} samples, "
             f"{int(event[own].sum())} events)",
             tuple(range(len(times))),
-            tuple(survival_at_time(time[own], event[own], t) for t in times),
+            survival_at_times(time[own], event[own], times),
         )
         for name, own in (("lower", ~high), ("higher", high))
     )
@@ -178,24 +183,60 @@ def _risk_groups(
             "predicted risk, divided inside each test set, with 95 % intervals",
             "without the event, %",
             "time",
-            tuple(f"{t:.4g}" for t in times),
+            tuple("" if i % _N_BETWEEN else f"{t:g}" for i, t in enumerate(times)),
             curves,
+            steps=True,
         ),
     )
 
 
-def survival_at_time(time: FloatArray, event: BoolArray, at: float) -> Interval:
-    """Return the Kaplan-Meier estimate in percent, with Greenwood's interval.
+def _axis_times(last: float) -> FloatArray:
+    """Return equally far times from 0 to the first that is not before the last.
 
-    The interval is that of the logarithm of minus the logarithm, which stays between
-    0 and 100 %.
+    Every tenth is 1, 2 or 5 times a power of ten, at most ten of them before the last.
+
+    Examples
+    --------
+    >>> _axis_times(1526.0)[[0, 10, 20, -1]].tolist()
+    [0.0, 200.0, 400.0, 1540.0]
     """
-    share = float(kaplan_meier(time, event)(np.array([at]))[0])
-    seen = np.unique(time[event & (time <= at)])
-    at_risk = np.array([(time >= t).sum() for t in seen])
-    events = np.array([(event & (time == t)).sum() for t in seen])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = float((events / (at_risk * (at_risk - events))).sum())
+    size = 10.0 ** math.floor(math.log10(last / _N_TIMES))
+    mark = next(k * size for k in (1, 2, 5, 10) if k * size * _N_TIMES >= last)
+    n_steps = math.ceil(last / mark * _N_BETWEEN - 1e-9)
+    return mark * np.arange(n_steps + 1) / _N_BETWEEN
+
+
+def survival_at_times(
+    time: FloatArray, event: BoolArray, at: FloatArray
+) -> tuple[Interval, ...]:
+    """Return Kaplan-Meier estimates in percent, with Greenwood's intervals.
+
+    The intervals are those of the logarithm of minus the logarithm, which stay between
+    0 and 100 %. Beyond the last of the times only an estimate of 0 is known.
+
+    Parameters
+    ----------
+    time, event : arrays of shape (n,)
+        The samples.
+    at : array of shape (n_times,)
+        Where to estimate.
+    """
+    shares = kaplan_meier(time, event)(at)
+    seen, died = np.unique(time[event], return_counts=True)
+    at_risk = time.size - np.searchsorted(np.sort(time), seen)
+    with np.errstate(divide="ignore"):
+        variances = np.cumsum(died / (at_risk * (at_risk - died)))
+    place = np.searchsorted(seen, at, side="right")
+    known = (at <= time.max()) | (shares == 0)
+    return tuple(
+        _share_in_percent(*one) if is_known else Interval(*[math.nan] * 3)
+        for *one, is_known in zip(
+            shares.tolist(), np.append(0.0, variances)[place], known, strict=True
+        )
+    )
+
+
+def _share_in_percent(share: float, variance: float) -> Interval:
     if not 0 < share < 1 or not math.isfinite(variance):
         return Interval(100 * share, 100 * share, 100 * share)
     log = math.log(share)
@@ -225,7 +266,9 @@ def _calibration(
         return ()
     places = tuple(range(_N_QUARTERS))
     observed = tuple(
-        survival_at_time(labels["time"][rows], labels["event"][rows], at)
+        survival_at_times(labels["time"][rows], labels["event"][rows], np.array([at]))[
+            0
+        ]
         for rows in bins
     )
     said = [100 * float(predicted[rows].mean()) for rows in bins]

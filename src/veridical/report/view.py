@@ -164,8 +164,9 @@ class Curves:
     """Curves over an axis of named places.
 
     ``sections`` are the parts of the horizontal axis: what is counted, and the names of
-    its places. ``band`` is what curves should meet. With ``ribbon``, intervals are
-    drawn as a band along the curve.
+    its places; names may be empty. ``band`` is what curves should meet. With
+    ``ribbon``, intervals are drawn as a band along the curve. With ``steps``, a value
+    holds until the next place, and only places with names are marked.
     """
 
     alt: str
@@ -176,6 +177,7 @@ class Curves:
     band: Interval | None = None
     ribbon: bool = False
     from_zero: bool = True
+    steps: bool = False
 
     @property
     def places(self) -> list[str]:
@@ -196,7 +198,11 @@ class Curves:
             named = [" ".join(pair) for pair in zip(titles, named, strict=True)]
         said = [
             f"{curve.label}: "
-            + ", ".join(f"{named[i]} {number(one.value)}" for i, one in curve.known())
+            + ", ".join(
+                f"{named[i]} {number(one.value)}"
+                for i, one in curve.known()
+                if named[i] or not self.steps
+            )
             for curve in self.curves
         ]
         alt = f"{self.title}; {self.unit}. {'. '.join(said)}."

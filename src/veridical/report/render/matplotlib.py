@@ -395,11 +395,19 @@ def _curves(picture: Curves, ax: Axes, **kwargs: Any) -> None:
                 [v.value + sign * s for v, s in zip(curve.values, side, strict=True)]
                 for sign, side in zip((-1, 1), spans, strict=True)
             )
-            ax.fill_between(x, low, high, color=look["color"], alpha=0.2, linewidth=0)
+            band = {"color": look["color"], "alpha": 0.2, "linewidth": 0}
+            ax.fill_between(
+                x, low, high, step="post" if picture.steps else None, **band
+            )
             spans = None
+        if picture.steps:
+            marked = [i for i, p in enumerate(curve.places) if picture.places[p]]
+            look |= {"drawstyle": "steps-post", "markevery": marked}
         handles.append(ax.errorbar(x, [v.value for v in curve.values], spans, **look))
-    names = [short(name, 16) for name in picture.places]
-    ax.set_xticks(places, names, parse_math=False)
+    named = [(x, name) for x, name in zip(places, picture.places, strict=True) if name]
+    ax.set_xticks(
+        [x for x, _ in named], [short(name, 16) for _, name in named], parse_math=False
+    )
     _name_sections(ax, picture, places)
     ax.set_ylabel(picture.unit, parse_math=False)
     ax.set_title(short(picture.title, 70), loc="left", parse_math=False)

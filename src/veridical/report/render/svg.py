@@ -455,7 +455,8 @@ def _curves(picture: Curves, scale: AxisScale | None) -> ET.Element:
     for k, curve in enumerate(picture.curves):
         offset = k - (n - 1) / 2
         if picture.ribbon:
-            _ribbon(svg, curve, axes, CSS_CLASSES[k % len(CSS_CLASSES)])
+            look = CSS_CLASSES[k % len(CSS_CLASSES)]
+            _ribbon(svg, curve, axes, look, steps=picture.steps)
             offset = 0.0
         _curve(svg, curve, picture, axes, CSS_CLASSES[k % len(CSS_CLASSES)], offset)
     return svg
@@ -474,14 +475,17 @@ def _grid(svg: ET.Element, picture: Curves, axes: Axes) -> None:
             continue
         first = axes.starts[place]
         for name in places:
-            x = axes.x(axes.starts[place])
-            _draw_text(group, x, floor + 17, shortened(name, LONGEST_PLACE), "middle")
+            x, shown = axes.x(axes.starts[place]), shortened(name, LONGEST_PLACE)
+            if shown:
+                _draw_text(group, x, floor + 17, shown, "middle")
             place += 1
         centre = axes.x(first + (len(places) - 1) / 2)
         _draw_text(group, centre, floor + 35, shortened(title, LONGEST_AXIS), "middle")
 
 
-def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
+def _ribbon(
+    svg: ET.Element, curve: Curve, axes: Axes, look: str, *, steps: bool
+) -> None:
     """Draw the intervals of a curve as a band along it."""
     known = [
         (place, value)
@@ -502,9 +506,12 @@ def _ribbon(svg: ET.Element, curve: Curve, axes: Axes, look: str) -> None:
         "preserveAspectRatio": "none",
     }
     inside = ET.SubElement(svg, "svg", frame)
-    upper = [f"{axes.starts[p]:g} {axes.y(v.high):.1f}" for p, v in known]
-    lower = [f"{axes.starts[p]:g} {axes.y(v.low):.1f}" for p, v in reversed(known)]
-    path = {"class": look, "d": f"M{' L'.join([*upper, *lower])} Z"}
+    upper = [(axes.starts[p], axes.y(v.high)) for p, v in known]
+    lower = [(axes.starts[p], axes.y(v.low)) for p, v in known]
+    if steps:
+        upper, lower = _corners(upper), _corners(lower)
+    around = [f"{x:g} {y:.1f}" for x, y in (*upper, *reversed(lower))]
+    path = {"class": look, "d": f"M{' L'.join(around)} Z"}
     ET.SubElement(inside, "path", path)
 
 
@@ -524,14 +531,31 @@ def _curve(
         if not picture.ribbon:
             _draw_line(group, x, axes.y(low), x, axes.y(high))
         ends.append((x, axes.y(value.value)))
-    for a, b in pairwise(ends):
+    for a, b in pairwise(_corners(ends) if picture.steps else ends):
         _draw_line(group, *a, *b)
     places = picture.places
     for (x, y), (place, value) in zip(ends, known, strict=True):
+        if picture.steps and not places[place]:
+            continue
         dot = {"cx": _in_percent(x), "cy": f"{y:.1f}", "r": "4"}
         looks = {"class": f"vd-dot {look}"} if look else {"fill": "currentColor"}
         mark = ET.SubElement(group, "circle", {**looks, **dot})
         _title(mark, point_words(curve.label, places[place], value))
+
+
+def _corners(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Return the corners of steps: every height holds until the next point.
+
+    Examples
+    --------
+    >>> _corners([(0.0, 9.0), (1.0, 9.0), (2.0, 5.0), (3.0, 5.0)])
+    [(0.0, 9.0), (2.0, 9.0), (2.0, 5.0), (3.0, 5.0)]
+    """
+    found = list(points[:1])
+    for (x, y), (_, before) in zip(points[1:], points, strict=False):
+        if y != before:
+            found += [(x, before), (x, y)]
+    return [*found, points[-1]] if found and found[-1] != points[-1] else found
 
 
 def point_words(label: str, where: str, value: Interval) -> str:

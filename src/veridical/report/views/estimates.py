@@ -532,6 +532,7 @@ def _curves(record: Estimates) -> tuple[Block, ...]:
                 one.curves,
                 ribbon=True,
                 from_zero=one.unit.endswith("%"),  # shares, as of Kaplan and Meier
+                steps=one.steps,
             ).described()
         )
         for one in first.curves
