@@ -6,8 +6,9 @@ Runs what is not in the store yet, writes ``results.csv`` (every table, with dat
 commit), and the tables of ``docs/leakbench.md``. The tables are draws of seed 4: seed 0
 is for work on the checks, and seeds 1 to 3 were seen before the last of it, so that no
 threshold is chosen on what is published.
-``--rivals PYTHON`` also scores other packages on the same tables, with the Python of an
-environment in which they are installed.
+``--again NAMES`` measures some mechanisms or controls anew, after a change that
+concerns them alone. ``--rivals PYTHON`` also scores other packages on the same tables,
+with the Python of an environment in which they are installed.
 """
 
 from __future__ import annotations
@@ -42,12 +43,20 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=None)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--store", type=Path, default=ROOT / "build" / "leakbench.db")
+    parser.add_argument("--again", nargs="*", default=[], metavar="NAME")
     parser.add_argument("--rivals", default=None, help="Python with other packages")
     options = parser.parse_args()
     options.store.parent.mkdir(parents=True, exist_ok=True)
     spec = STUDY.plan("paper").model_copy(
         update={"n_tables": options.tables, "seed": options.seed}
     )
+    if options.again:
+        spec = spec.model_copy(
+            update={
+                "mechanisms": tuple(x for x in spec.mechanisms if x in options.again),
+                "controls": tuple(x for x in spec.controls if x in options.again),
+            }
+        )
     done = run_study(
         STUDY, spec, options.store, executor=Processes(options.jobs),
         limit_seconds=options.seconds,
@@ -55,7 +64,7 @@ def main() -> None:
     print(done.counts)
     with Store(options.store) as store:
         frame = store.frame()
-    export(frame, options.seed)
+    export(frame, options.seed, options.again)
     if options.rivals is not None:
         here = [sys.executable, "-m", "benchmarks.leakbench.rivals", "draw"]
         subprocess.run(here, check=True, cwd=ROOT)
@@ -71,10 +80,11 @@ VALUES = [
 ]
 
 
-def export(frame: pd.DataFrame, seed: int) -> None:
+def export(frame: pd.DataFrame, seed: int, again: list[str]) -> None:
     """Write the finished cells; those not written before get this date and commit.
 
-    Cells of other seeds were of other draws, and leave the file.
+    Cells of other seeds were of other draws, and leave the file; so do those of
+    mechanisms and controls that are measured again.
     """
     target = HERE / "results.csv"
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
@@ -82,7 +92,7 @@ def export(frame: pd.DataFrame, seed: int) -> None:
     frame = frame.assign(date=today, commit=commit())
     if target.exists():
         before = pd.read_csv(target, keep_default_na=False)
-        before = before[before["seed"] == seed]
+        before = before[(before["seed"] == seed) & ~before["name"].isin(again)]
         frame = pd.concat([before, frame]).drop_duplicates(KEYS, keep="first")
     frame.sort_values(KEYS).to_csv(
         target, index=False, float_format="%.4g", lineterminator="\n"

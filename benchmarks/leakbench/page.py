@@ -90,6 +90,7 @@ def _sections(frame: pd.DataFrame) -> list[str]:
             ],
         ),
         _codes(by_code),
+        _design(frame),
         "### The score taken apart",
         *_causes(frame),
     ]
@@ -111,9 +112,35 @@ def _causes(frame: pd.DataFrame) -> list[str]:
         f"the audit sees it. Over all tables the part is the largest in {whole.write()}"
         f", and where the score moved by 5 points or more in {moved.write()}. No part "
         "can be computed for "
-        f"{', '.join(none)}: their points are counted as signal.",
+        f"{', '.join(none)}: their points are counted as signal; with their tables it "
+        f"is {_with_none(frame, moved).write()} where the score moved. Selection, "
+        "where only the selected features are left, and steps fitted on all samples "
+        "are bounds: all that the score has above chance beside the other parts.",
         _table(" | ".join(table.header), list(table.rows)),
     ]
+
+
+def _with_none(frame: pd.DataFrame, moved: Rate) -> Rate:
+    """Return the same share, of all tables whose score moved by 5 points or more."""
+    planted = frame[frame["kind"] == "mechanism"]
+    return Rate(moved.hits, int((planted["moved"] >= EFFECT).sum()))
+
+
+def _design(frame: pd.DataFrame) -> str:
+    """Say how many honest tables have warnings that are not counted."""
+    honest = frame[frame["kind"] == "control"]
+    flagged = honest["flagged"].map(lambda codes: {*codes.split()} & DESIGN)
+    seen = sorted(set().union(*flagged))
+    said = "; ".join(
+        f"{code} {flagged.map(lambda found, one=code: one in found).sum()} of "
+        f"{len(honest)}"
+        for code in seen
+    )
+    return (
+        f"Not counted are findings about the design ({', '.join(sorted(DESIGN))}), "
+        "such as classes of very different size (VD009), which are right about "
+        f"honest work too. Tables with such a warning: {said or 'none'}."
+    )
 
 
 #: What an interval of a part should cover.
@@ -136,8 +163,8 @@ def _intervals(parts: pd.DataFrame) -> list[str]:
         "How often 95 % intervals of parts cover, by `python -m "
         f"benchmarks.leakbench.parts` on draws 0 to {parts['table'].max()} of the same "
         "seed. Intervals of one table are not independent, so that the intervals of "
-        "these shares are too narrow. The intervals of choice and of removed samples "
-        "are bounds and have no coverage.",
+        "these shares are too narrow. The intervals of choice, of removed samples and "
+        "of fitted steps are bounds and have no coverage.",
         _table("part | what it should cover | coverage | intervals", rows),
     ]
 

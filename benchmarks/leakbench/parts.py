@@ -13,13 +13,14 @@ What an interval should cover depends on the part:
   source is simulated.
 
 Writes ``parts.csv``: for each table and part, how many of its intervals cover. The run
-can be stopped and resumed.
+can be stopped and resumed, and ``--parts`` measures some of the parts on more tables.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import itertools
 import warnings
 from collections.abc import Iterator
 from functools import cache
@@ -55,6 +56,11 @@ HEADER = ["part", "source", "table", "estimator", "value", "low", "high", "cover
 MANY, MANY_PERMUTED, FEW, EVERY = 60, 300, 20, 4
 #: First number of the draws: those of seed 4.
 FIRST = 4 * 10**6
+#: The parts, in the order in which they are measured.
+PARTS = (
+    *("luck", "features", "duplicates", "groups", "order", "overlap", "chance"),
+    *("batch", "signal", "selection"),
+)
 
 
 def audit_work(work: Scenario, number: int, n_permutations: int = 19) -> Any:
@@ -194,12 +200,13 @@ def permuted_scores(work: Scenario, strata: Any, n: int, seed: int) -> Any:
     return found
 
 
-def count_of_permutations(source: str, number: int) -> Iterator[tuple[str, int, int]]:
-    """Count the intervals of chance and batch that cover the mean over the others."""
+def count_of_permutations(part: str, source: str, number: int) -> tuple[int, int]:
+    """Count the intervals of chance or batch that cover the mean over the others."""
     work = MECHANISMS["batch"].draw(source, number).leaky
     free = permuted_scores(work, np.zeros(len(work.y)), MANY_PERMUTED, 0)
+    if part == "chance":
+        return count_of_means(free.reshape(-1, FEW))
     within = permuted_scores(work, work.known["batch"], MANY_PERMUTED, 1)
-    yield "chance", *count_of_means(free.reshape(-1, FEW))
     hits, n = 0, MANY_PERMUTED // FEW
     for i in range(n):
         some = np.zeros(MANY_PERMUTED, dtype=bool)
@@ -208,32 +215,41 @@ def count_of_permutations(source: str, number: int) -> Iterator[tuple[str, int, 
         truth = within[~some].mean() - free[~some].mean()
         half = (high - low) / 2
         hits += covers(abs(value - truth), half, FEW, MANY_PERMUTED - FEW)
-    yield "batch", hits, n
+    return hits, n
 
 
-def measure(table: int) -> Iterator[list[Any]]:
-    """Yield the lines of one table of every kind."""
+def measure(part: str, table: int) -> Iterator[list[Any]]:
+    """Yield the lines of one part and one table of every kind."""
     sources = [*simulated_sources(), *real_sources()]
     source, number = sources[table % len(sources)], FIRST + table
-    empty: list[Any] = ["", "", ""]
-    for part in ("luck", "features", "duplicates", "groups", "order"):
-        counted = count_of_runs(part, source, number)
-        yield [part, source, table, "", *empty, *counted]
-    yield ["overlap", source, table, "", *empty, *count_of_overlaps(source, number)]
-    if table % EVERY == 0:
-        for part, *counts in count_of_permutations(source, number):
-            yield [part, source, table, "", *empty, *counts]
-    for i, simulated in enumerate(simulated_sources()):
-        turn = number // 12 % len(HONEST_CLASSIFIERS)
-        work = CONTROLS["plain"].draw(simulated, number)
-        parts = audit_work(work, 10 * table + i).decomposition
-        truth = true_accuracy(simulated, turn) - 0.5
-        low, high = parts["signal"][2:]
-        yield ["signal", simulated, table, turn, *parts["signal"][1:],
-               int(low <= truth <= high), 1]  # fmt: skip
-        work = MECHANISMS["selection"].draw(simulated, number, 20.0).leaky
-        found = audit_work(work, 10 * table + i).decomposition["selection"]
-        yield ["selection", simulated, table, turn, *found[1:], "", 1]
+    empty: list[Any] = ["", "", "", ""]
+    if part in ("chance", "batch"):
+        if table % EVERY == 0:
+            yield [part, source, table, *empty, *count_of_permutations(
+                part, source, number
+            )]  # fmt: skip
+    elif part == "overlap":
+        yield [part, source, table, *empty, *count_of_overlaps(source, number)]
+    elif part not in ("signal", "selection"):
+        yield [part, source, table, *empty, *count_of_runs(part, source, number)]
+    else:
+        for i, simulated in enumerate(simulated_sources()):
+            yield [part, simulated, table, *measure_one(part, simulated, table, i)]
+
+
+def measure_one(part: str, source: str, table: int, i: int) -> list[Any]:
+    """Return the estimator, the part with its interval, and whether it covers."""
+    number = FIRST + table
+    turn = number // 12 % len(HONEST_CLASSIFIERS)
+    if part == "selection":
+        work = MECHANISMS["selection"].draw(source, number, 20.0).leaky
+    else:
+        work = CONTROLS["plain"].draw(source, number)
+    found = audit_work(work, 10 * table + i).decomposition[part]
+    if part == "selection":  # compared with the others when all are measured
+        return [turn, *found[1:], "", 1]
+    truth = true_accuracy(source, turn) - 0.5
+    return [turn, *found[1:], int(found.low <= truth <= found.high), 1]
 
 
 @cache
@@ -267,18 +283,23 @@ def main() -> None:
     """Measure the tables that are not in the file yet."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tables", type=int, default=60)
+    parser.add_argument("--parts", nargs="*", default=PARTS, choices=PARTS)
     options = parser.parse_args()
-    first = int(pd.read_csv(TARGET)["table"].max()) + 1 if TARGET.exists() else 0
+    done = set()
+    if TARGET.exists():
+        before = pd.read_csv(TARGET)[["part", "table"]]
+        done = set(before.itertuples(index=False, name=None))
     with TARGET.open("a", encoding="utf-8", newline="") as opened:
         writer = csv.writer(opened, lineterminator="\n")
         if not opened.tell():
             writer.writerow(HEADER)
-        for table in range(first, options.tables):
-            writer.writerows(
-                [f"{x:.5g}" if isinstance(x, float) else x for x in line]
-                for line in list(measure(table))
-            )
-            opened.flush()
+        for table, part in itertools.product(range(options.tables), options.parts):
+            if (part, table) not in done:
+                writer.writerows(
+                    [f"{x:.5g}" if isinstance(x, float) else x for x in line]
+                    for line in list(measure(part, table))
+                )
+                opened.flush()
     print(count_covered(pd.read_csv(TARGET, keep_default_na=False)))
 
 

@@ -25,8 +25,8 @@ from veridical.leakbench import MECHANISMS, draw_table
 
 FEW = {"n_permutations": 19, "random_state": 0, "progress": False}
 PARTS = (
-    *("chance", "signal", "selection", "choice", "removed", "overlap", "luck"),
-    *("features", "duplicates", "groups", "order", "batch"),
+    *("chance", "signal", "selection", "choice", "removed", "fitted", "overlap"),
+    *("luck", "features", "duplicates", "groups", "order", "batch"),
 )
 
 
@@ -44,6 +44,7 @@ def take_apart(name, source="noise", number=3):
         *("selection", "best-setting", "duplicates", "patients", "time-order", "batch"),
         *("consequence", "overlapping-folds", "cleaning"),
         *("target-encoding", "missingness", "threshold", "best-seed", "smote"),
+        *("selection-hidden", "tuned-on-all", "batch-correction"),
     ],
 )
 def test_a_planted_cause_is_the_largest_part(name):
@@ -74,6 +75,32 @@ def test_honest_work_has_chance_signal_and_luck_only():
     assert frame["value"].sum() == pytest.approx(parts.reported)
     again = audit(GaussianNB(), table.X, table.y, cv=5, **FEW).decomposition
     assert again.parts == parts.parts
+
+
+@pytest.mark.parametrize("name", ["selection-hidden", "tuned-on-all"])
+def test_a_step_that_cannot_be_repeated_may_explain_all_above_chance(name):
+    _, parts = take_apart(name)
+    part = parts[MECHANISMS[name].cause]
+    others = sum(one.value for one in parts.parts if one.name != part.name)
+    assert (part.low, part.high) == (0.0, part.value)
+    assert part.value == pytest.approx(parts.reported - others)
+    signal = parts["signal"]
+    assert signal.value == pytest.approx(0.0)
+    assert signal.high - signal.value > part.value  # it may all be signal
+
+
+def test_samples_on_which_nothing_was_fitted_measure_what_fitting_adds():
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    X = rng.normal(size=(120, 2))
+    X[:60, 0] += 4 * y[:60]  # a feature that was fitted to the first half
+    found = audit(KNeighborsClassifier(5), X, y, cv=5, fitted_on=np.arange(60), **FEW)
+    right = found.score["in"].value
+    unseen = next(one for one in found.findings if one.code == "VD029").details
+    part = found.decomposition["fitted"]
+    assert part.value == pytest.approx(right - unseen["accuracy_unseen"])
+    assert part.low > 0.02
+    assert part.high - part.value == pytest.approx(part.value - part.low)
 
 
 def test_other_scores_and_some_checks():

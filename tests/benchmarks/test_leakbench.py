@@ -50,12 +50,19 @@ def test_packages_are_counted_on_the_tables_they_were_given():
 
 def test_cells_of_other_draws_leave_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(bench, "HERE", tmp_path)
-    bench.export(cells(), 3)
-    bench.export(cells(), 4)
-    bench.export(cells()[:1], 4)
+    bench.export(cells(), 3, [])
+    bench.export(cells(), 4, [])
+    bench.export(cells()[:1], 4, [])
     written = pd.read_csv(tmp_path / "results.csv")
     assert (written["seed"] == 4).all()
     assert len(written) == 3
+    bench.export(cells()[:1].assign(moved=0.3), 4, ["duplicates"])
+    written = pd.read_csv(tmp_path / "results.csv").set_index("name")
+    assert written["moved"].to_dict() == {"duplicates": 0.3, "plain": 0.0}
+
+
+def test_warnings_that_are_not_counted_are_said():
+    assert page._design(cells()).endswith("Tables with such a warning: VD009 1 of 1.")
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1])

@@ -9,6 +9,7 @@ add up to the reported score; the signal is what remains.
 | selection  | features chosen on all samples     | chosen inside the folds          |
 | choice     | the best of several tries          | an estimate; tuned in the folds  |
 | removed    | samples that were left out         | they count as errors, no run     |
+| fitted     | steps fitted on tested samples     | other samples; or a bound        |
 | overlap    | test samples in training sets      | the same splits without them     |
 | luck       | the folds and seeds of this run    | mean over other ones             |
 | features   | features that reveal the class     | without them, or repaired        |
@@ -20,12 +21,16 @@ add up to the reported score; the signal is what remains.
 An influence is removed only if its check finds something to remove; its part is 0
 otherwise. From "luck" on each run keeps what was removed before. For numbers and
 survival times the part of removed samples is 0: what they would change cannot be
-computed.
+computed. Where a step cannot be done again, because the samples or features before it
+are not there, it may explain all that the score has above chance beside the other
+parts: a batch correction with the class, settings that were tuned on all samples, and
+a selection of which only the selected features are left.
 
 Intervals of the runs (chance, overlap, luck, features, duplicates, groups, order,
 batch) say how well the part is known on these samples: where they would lie with
-unlimited runs. Those of selection and signal are about other samples, too. Choice and
-removed samples are bounds, from nothing to all that they may explain.
+unlimited runs. Those of selection and signal are about other samples, too. Choice,
+removed samples and steps that cannot be done again are bounds, from nothing to all that
+they may explain.
 """
 
 from __future__ import annotations
@@ -91,6 +96,8 @@ def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
     reported = e.score["out" if e.procedure.features is not None else "in"].value
     chance = _mean_interval(e.null["in"].accuracies, e.alpha)
     rest = reported - chance.value - sum(part.value for part in parts)
+    parts = _with_bound(e, findings, parts, rest)
+    rest = reported - chance.value - sum(part.value for part in parts)
     signal = Part("signal", rest, *_signal_bounds(e, parts, rest))
     return Decomposition(
         reported, (Part("chance", *chance), signal, *parts), e.scoring, e.alpha
@@ -102,7 +109,8 @@ def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Pa
     p, now = e.procedure, _rerun(e, e.procedure)
     overlap = _overlap(e)
     choice, luck = _choice(e, shown, _luck(e, overlap.value, now))
-    parts = [_selection(e, choice), choice, _removed(e), overlap, luck]
+    parts = [_selection(e, choice), choice, _removed(e), _fitted(e, shown)]
+    parts += [overlap, luck]
     honest = _without_revealing(e, shown)
     after = None if honest is None else _repeat_if_possible(e, honest)
     parts.append(part_between("features", now, after, e.alpha, _step(e)))
@@ -171,6 +179,44 @@ def _removed(e: AuditEvidence) -> Part:
         return Part("removed", 0.0, 0.0, 0.0)
     value = e.accuracy["in"].value - accuracy_with_removed(e)
     return Part("removed", value, 0.0, value)
+
+
+def _fitted(e: AuditEvidence, shown: Sequence[Finding]) -> Part:
+    """Return what samples on which something was fitted before add, beside others."""
+    fitted = e.known.fitted_on
+    if fitted is None or not _tests_others(e, shown):
+        return Part("fitted", 0.0, 0.0, 0.0)
+    tested = np.concatenate([split.test for split in e.splits])
+    right = (np.concatenate(e.inside.predicted) == e.codes[tested]).astype(float)
+    seen, unseen = right[fitted[tested]], right[~fitted[tested]]
+    part = part_between("fitted", seen, unseen, e.alpha)
+    share = seen.size / right.size
+    return Part("fitted", *(share * bound for bound in part[1:]))
+
+
+def _tests_others(e: AuditEvidence, shown: Sequence[Finding]) -> bool:
+    """Return whether VD029 compares with samples on which nothing was fitted."""
+    counts = e.scoring.is_accuracy and e.procedure.table.weights is None
+    return counts and any("accuracy_unseen" in one.details for one in shown)
+
+
+def _with_bound(
+    e: AuditEvidence, findings: Sequence[Finding], parts: list[Part], rest: float
+) -> list[Part]:
+    """Return the parts, with what a step may explain that cannot be done again."""
+    shown = [one for one in findings if one.severity != "note"]
+    severity = {one.code: one.severity for one in shown}
+    tuned = "VD029" in severity and not _tests_others(e, shown)
+    if "VD001" in severity and e.preselection is None:
+        name = "selection"
+    elif severity.get("VD013") == "error" or tuned:
+        name = "fitted"
+    else:
+        return parts
+    if e.scoring.sign * rest <= 0:
+        return parts
+    bound = Part(name, rest, min(0.0, rest), max(0.0, rest))
+    return [bound if part.name == name else part for part in parts]
 
 
 def _overlap(e: AuditEvidence) -> Part:
@@ -469,13 +515,21 @@ def _batch(e: AuditEvidence) -> Part:
 def _signal_bounds(
     e: AuditEvidence, parts: Sequence[Part], value: float
 ) -> tuple[float, float]:
-    """Combine the interval of the score under IN with those of the removed parts."""
+    """Combine the interval of the score under IN with those of the removed parts.
+
+    That of the score has the luck of the folds in it, and is about the score without
+    the optimism of a selection that could be repeated.
+    """
     inside = e.score["in"]
-    halves = [(part.high - part.low) / 2 for part in parts if part.name != "selection"]
-    half = math.sqrt(
-        sum(one**2 for one in halves) + (max(inside.high - inside.low, 0.0) / 2) ** 2
+    counted = {"luck"} | ({"selection"} if e.procedure.features is not None else set())
+    removed = [part for part in parts if part.name not in counted]
+    low = math.hypot(
+        inside.value - inside.low, *(part.high - part.value for part in removed)
     )
-    return value - half, value + half
+    high = math.hypot(
+        inside.high - inside.value, *(part.value - part.low for part in removed)
+    )
+    return value - low, value + high
 
 
 def _half_width(scores: FloatArray, alpha: float) -> float:

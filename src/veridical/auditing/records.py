@@ -104,8 +104,8 @@ class Part(NamedTuple):
     Parameters
     ----------
     name : str
-        "chance", "signal", "selection", "choice", "removed", "overlap", "luck",
-        "features", "duplicates", "groups", "order" or "batch".
+        "chance", "signal", "selection", "choice", "removed", "fitted", "overlap",
+        "luck", "features", "duplicates", "groups", "order" or "batch".
     value, low, high : float
         The part, and its interval; 0 where there was nothing to remove.
     """
@@ -123,6 +123,7 @@ PARTS = {
     "selection": "selecting on all samples",
     "choice": "choice among tries",
     "removed": "samples removed",
+    "fitted": "fitted on tested samples",
     "overlap": "tested on training samples",
     "luck": "luck of folds and seeds",
     "features": "features that reveal the class",

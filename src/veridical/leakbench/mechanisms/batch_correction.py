@@ -34,4 +34,5 @@ MECHANISM = Mechanism(
     cure="Correct inside the folds, without the class.",
     codes=("VD013",),
     plant=plant,
+    cause="fitted",
 )

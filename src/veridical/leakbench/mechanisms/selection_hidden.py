@@ -29,4 +29,5 @@ MECHANISM = Mechanism(
     cure="Keep all features in the table, and select inside the folds.",
     codes=("VD001",),
     plant=plant,
+    cause="selection",
 )

@@ -30,4 +30,5 @@ MECHANISM = Mechanism(
     cure="Tune inside the training folds.",
     codes=("VD029",),
     plant=plant,
+    cause="fitted",
 )
