@@ -40,7 +40,14 @@ def test_folds_that_keep_patients_whole_are_found():
 def test_names_of_subjects_are_found():
     X, y, groups = patients(shuffle=True)
     frame = pd.DataFrame(X).rename(columns=str).assign(patient=groups)
-    assert name_subjects(read_table(frame, y)) == ("patient", "24 subjects")
+    found = name_subjects(read_table(frame, y))
+    assert found[:2] == ("patient", "24 subjects")
+    same = groups[:, None] == groups[None, :]
+    np.testing.assert_array_equal(found.codes[:, None] == found.codes[None, :], same)
+    without = frame.astype({"patient": object})
+    without.loc[:1, "patient"] = None  # each of two unknown ones is a subject
+    found = name_subjects(read_table(without, y))
+    assert np.unique(found.codes).size == 26
     frame = frame.drop(columns="patient")
     ids = [f"K{g:02}_{i}" for i, g in enumerate(groups)]
     numbered = frame.assign(id=ids)
@@ -48,7 +55,9 @@ def test_names_of_subjects_are_found():
     ids = [f"S{g:02}_{i}" for i, g in enumerate(groups)]
     named = frame.assign(id=ids)  # an S with a number is a subject
     words = "24 subjects (such as 'S02', 6 samples)"
-    assert name_subjects(read_table(named, y)) == ("id", words)
+    found = name_subjects(read_table(named, y))
+    assert found[:2] == ("id", words)
+    np.testing.assert_array_equal(found.codes[:, None] == found.codes[None, :], same)
     assert name_subjects(read_table(X, y)) is None
 
 

@@ -458,6 +458,36 @@ def test_026_means_of_all_samples_are_not_those_of_a_class():
         assert len(find_class_imputed(read_table(filled, y))) == expected
 
 
+@pytest.mark.parametrize("by_class", [False, True])
+@pytest.mark.parametrize("missing", [9, 10])
+def test_026_medians_of_a_class(by_class, missing):
+    X, y, rng = noise(60, 10)
+    for j in range(10):
+        for k in (0, 1):
+            own = np.flatnonzero(y == k)
+            gone = rng.permutation(own)[:missing]
+            kept = np.setdiff1d(own if by_class else np.arange(60), gone)
+            X[gone, j] = np.median(X[kept, j]) if by_class else 0.1
+    found = find_class_imputed(read_table(X, y))
+    assert found == (list(range(10)) if by_class else [])
+    assert find_class_imputed(read_table(np.round(20 * X), y)) == []
+
+
+@pytest.mark.parametrize("code", [-1.0, 99.0])
+def test_024_numbers_that_stand_for_missing_values(code):
+    X, y, rng = noise(100, 6)
+    X = 5 + X.clip(-3, 3)
+    X[:, 2][rng.random(100) < np.where(y, 0.1, 0.7)] = code
+    X[:, 3][rng.random(100) < 0.4] = code
+    found = audit("nb", X, y, **FEW).findings
+    finding = next(one for one in found if one.code == "VD024")
+    assert finding.features == (2,)
+    assert f"(coded as {code:g})" in finding.evidence
+    X[:, 2] -= 6  # a least value that is no code: others are negative too
+    X[:, 3] -= 6
+    assert "VD024" not in audit("nb", X, y, **FEW).codes
+
+
 def test_027_only_points_between_others_are_found():
     X, y, rng = noise(40, 6)
     assert not len(find_interpolated(read_table(X, y)))

@@ -419,9 +419,9 @@ def samples_belong_together(e: AuditEvidence) -> Finding | Untested | None:
         return None
     named = name_subjects(data)
     if named is not None:
-        column, description = named
         said = (
-            f"Column {quote(column)} looks like {description}, of which most have "
+            f"Column {quote(named.column)} looks like {named.description}, of which "
+            "most have "
             "several samples. These resemble each other, so that a test sample is "
             "easier to predict from its own subject than from others."
         )

@@ -98,13 +98,21 @@ def encoded_by_the_class(e: AuditEvidence) -> Finding | None:
 
 # -- VD024 ---------------------------------------------------------------------------
 
+# Numbers of nines that stand for missing values, and the smallest number of different
+# values beside such a number.
+_NINES, _FEWEST_MEASURED = (9, 99, 999, 9999, 99999), 5
+
 
 def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
     """VD024: values are missing more often in one class, or third of the samples."""
     data = e.procedure.table
-    if sparse.issparse(data.values) or not data.has_missing:
+    if sparse.issparse(data.values):
         return None
     missing = np.isnan(data.values)
+    coded = _coded_missing(data)
+    missing |= data.values == coded
+    if not missing.any():
+        return None
     n_parts = int(e.codes.max()) + 1
     pvalues, code = _missing_pvalues(missing, e.codes, n_parts)
     per_sample = _count_pvalue(missing.sum(axis=1), e.codes)
@@ -116,9 +124,10 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
     features = np.flatnonzero(pvalues * tested <= STRICT_LEVEL)
     if by_feature:
         own = e.codes == code[j]
+        as_code = "" if np.isnan(coded[j]) else f" (coded as {coded[j]:g})"
         said = (
             f"{name_features(data, features)}: {quote(data.feature_names[j])} is "
-            f"missing in {percent(missing[own, j].mean())} of "
+            f"missing{as_code} in {percent(missing[own, j].mean())} of "
             f"{e.name_part(int(code[j]))} and in "
             f"{percent(missing[~own, j].mean())} of the other samples (p = "
             f"{pvalues[j]:.2g} before correction for {tested} comparisons)."
@@ -132,6 +141,30 @@ def missing_values_tell_the_class(e: AuditEvidence) -> Finding | None:
         )
     details = {"pvalue": float(min(pvalues[j], per_sample))}
     return report_features(e, "VD024", "warning", said, features, details)
+
+
+def _coded_missing(data: Table) -> FloatArray:
+    """Return the number that stands for a missing value in each feature, or NaN.
+
+    It is a repeated whole number: the only negative value of a feature; or one of nines
+    alone, at least as far from the other values as these are from each other.
+    """
+    found = np.full(data.n_features, np.nan)
+    numeric = np.flatnonzero(~data.categorical)
+    values = data.values[:, numeric]
+    for extreme, other, sign in ((np.fmin, np.fmax, -1), (np.fmax, np.fmin, 1)):
+        end = extreme.reduce(values, axis=0)
+        rest = np.where(values == end, np.nan, values)
+        near, far = extreme.reduce(rest, axis=0), other.reduce(rest, axis=0)
+        is_far = np.abs(end - near) >= np.abs(far - near)
+        is_nines = np.isin(sign * end, _NINES) & is_far
+        is_negative = (end < 0) & (near >= 0)
+        usual = (end == np.round(end)) & (np.count_nonzero(values == end, axis=0) > 1)
+        for j in np.flatnonzero(usual & (is_nines | is_negative)).tolist():
+            different = np.unique(rest[~np.isnan(rest[:, j]), j])
+            if different.size >= _FEWEST_MEASURED:
+                found[numeric[j]] = end[j]
+    return found
 
 
 def _missing_pvalues(
@@ -262,16 +295,16 @@ def _order_pvalue(feature: FloatArray, codes: IntArray) -> float:
 
 
 def imputed_by_the_class(e: AuditEvidence) -> Finding | None:
-    """VD026: missing values were replaced by the mean of their class."""
+    """VD026: missing values were replaced by the mean or median of their class."""
     data = e.procedure.table
     found = np.array(find_class_imputed(data), dtype=np.intp)
     if not found.size:
         return None
     verb = "has" if found.size == 1 else "have"
     said = (
-        f"{name_features(data, found)} {verb} a repeated value that is the mean of "
-        "all other values of its class: missing values were replaced by the mean of "
-        "their class, which reveals the class of test samples."
+        f"{name_features(data, found)} {verb} a repeated value that is the mean "
+        "or median of all other values of its class: missing values were replaced by "
+        "that of their class, which reveals the class of test samples."
     )
     return finding("VD026", "error", said, {"n_features": found.size}, features=found)
 

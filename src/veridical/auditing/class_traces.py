@@ -8,7 +8,8 @@ never otherwise:
   survival times, the mean of the target or of the events. Where samples were added or
   left out afterwards, shares are still nearer to the values than those of other samples
   would be if the values were their true probabilities;
-- *imputation by class*: a repeated value of a class is the mean of its other samples;
+- *imputation by class*: a repeated value of a class is the mean of its other samples,
+  or the only one, and their median;
 - *normalisation by class*: all samples of a class have the same sorted values, those of
   the classes differ.
 """
@@ -37,6 +38,8 @@ _LEAST_AGREEING_SHARE = 0.5
 # shares than chance allows; draws, up to which p-value these must confirm it, because
 # χ² is rough for few samples; and smallest number of values.
 _NEARER, _DRAWS, _CONFIRMED, _FEWEST_NEAR = 0.001, 9_999, 0.0002, 8
+# Smallest number of different values of a class, of which a median is looked for.
+_FEWEST_AROUND = 5
 # Smallest number of features whose sorted values are compared.
 _FEWEST_FEATURES = 5
 
@@ -187,7 +190,8 @@ def _smoothed(
 def find_class_imputed(data: Table) -> list[int]:
     """Return the features with values that are the mean of the others of a class.
 
-    Where the mean of all samples explains them, they are left out.
+    Where the mean of all samples explains them, they are left out. Medians are found in
+    features of which all other values differ.
     """
     if sparse.issparse(data.values) or data.n_classes < 2:
         return []
@@ -197,10 +201,40 @@ def find_class_imputed(data: Table) -> list[int]:
     for k in range(data.n_classes):
         own = data.values[np.ix_(data.y == k, numeric)]
         found |= set(numeric[find_mean_imputed(own)].tolist())
-    if not found:
-        return []
-    anyway = numeric[find_mean_imputed(data.values[:, numeric])]
-    return sorted(found - set(anyway.tolist()))
+    if found:
+        anyway = numeric[find_mean_imputed(data.values[:, numeric])]
+        found -= set(anyway.tolist())
+    medians = _repeated_medians(data.values[:, numeric], data.y)
+    return sorted(found | set(numeric[medians].tolist()))
+
+
+def _repeated_medians(values: FloatArray, codes: IntArray) -> BoolArray:
+    """Return which features repeat one value in each of two classes, their medians.
+
+    All other values of these classes differ, and the two medians too. Whole numbers may
+    be equal by chance, and so may two values.
+    """
+    fractions = (values != np.round(values)).any(axis=0)
+    middles = [np.full(values.shape[1], np.nan)]
+    for k in np.unique(codes):
+        ordered = np.sort(values[codes == k], axis=0)
+        n = len(ordered)
+        if n < _FEWEST_AROUND:
+            continue
+        equal = np.diff(ordered, axis=0) == 0
+        repeats = equal.sum(axis=0)
+        first = equal.argmax(axis=0)  # the repeated values begin here
+        after = n - first - repeats - 1
+        one_run = np.diff(equal.astype(np.int8), axis=0, prepend=0).clip(0).sum(axis=0)
+        is_median = fractions & (one_run == 1) & (repeats > 1)
+        is_median &= (first == after) & (2 * first >= _FEWEST_AROUND)
+        middle = ordered[first, np.arange(values.shape[1])]
+        middles.append(np.where(is_median, middle, np.nan))
+    found = np.stack(middles)
+    two = np.count_nonzero(~np.isnan(found), axis=0) >= 2
+    spread = np.zeros(values.shape[1])
+    spread[two] = np.nanmax(found[:, two], axis=0) - np.nanmin(found[:, two], axis=0)
+    return spread > 0
 
 
 def impute_together(

@@ -14,7 +14,7 @@ add up to the reported score; the signal is what remains.
 | luck       | the folds and seeds of this run    | mean over other ones             |
 | features   | features that reveal the class     | without them, or repaired        |
 | duplicates | copies on both sides of a split    | copies kept together             |
-| groups     | near relatives on both sides       | groups kept whole                |
+| groups     | relatives on both sides            | groups or subjects kept whole    |
 | order      | neighbours in time on both sides   | folds of consecutive samples     |
 | batch      | the batch or covariates            | labels permuted within batches   |
 
@@ -69,7 +69,7 @@ from veridical.auditing.checks_samples import (
 )
 from veridical.auditing.class_traces import impute_together, normalise_together
 from veridical.auditing.evidence import AuditEvidence
-from veridical.auditing.kinship import units_in_order
+from veridical.auditing.kinship import name_subjects, units_in_order
 from veridical.auditing.procedures import Audited, Run, make_audited
 from veridical.auditing.records import Decomposition, Finding, Part
 from veridical.evaluation import CrossValidation
@@ -381,6 +381,9 @@ def _find_groups(e: AuditEvidence) -> tuple[IntArray | None, IntArray | None]:
             shape=(table.n_samples, table.n_samples),
         )
         duplicates = connected_components(linked, directed=False)[1].astype(np.intp)
+    subjects = name_subjects(table)
+    if subjects is not None and not e.known.grouped:
+        return duplicates, subjects.codes
     clusters = e.clusters
     if clusters is None or 4 * len(pairs) >= table.n_samples:
         return duplicates, None

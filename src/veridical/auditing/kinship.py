@@ -49,8 +49,16 @@ class Kinship(NamedTuple):
         return self.pvalue <= KINSHIP_LEVEL and self.observed >= self.expected + EXCESS
 
 
-def name_subjects(data: Table) -> tuple[str, str] | None:
-    """Return a column of subjects and what it holds, in words; None if there is none.
+class Subjects(NamedTuple):
+    """A column of subjects, what it holds in words, and the subject of each sample."""
+
+    column: str
+    description: str
+    codes: IntArray
+
+
+def name_subjects(data: Table) -> Subjects | None:
+    """Return a column of subjects; None if there is none.
 
     Only data frames have names of columns.
     """
@@ -62,11 +70,15 @@ def name_subjects(data: Table) -> tuple[str, str] | None:
         if kind == "subjects":
             n_subjects = frame[column].nunique()
             if n_subjects > fewest:
-                return str(column), f"{n_subjects} subjects"
+                codes = pd.factorize(frame[column])[0].astype(np.intp)
+                unknown = codes < 0  # each is a subject of its own
+                codes[unknown] = n_subjects + np.arange(np.count_nonzero(unknown))
+                return Subjects(str(column), f"{n_subjects} subjects", codes)
             continue
         stems = find_groups_in_ids(frame[column])
         if stems is not None and len(set(stems[0])) > fewest:
-            return str(column), stems[1]
+            codes = np.unique(stems[0], return_inverse=True)[1].astype(np.intp)
+            return Subjects(str(column), stems[1], codes)
     return None
 
 

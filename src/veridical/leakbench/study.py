@@ -35,7 +35,7 @@ from veridical.leakbench.planting import Scenario
 from veridical.leakbench.rates import report
 
 #: Increase it when mechanisms, controls or sources draw other tables than before.
-VERSION = 3
+VERSION = 4
 #: Number of permutations of the labels, the smallest that an audit allows.
 N_PERMUTATIONS = 19
 
