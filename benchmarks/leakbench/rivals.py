@@ -209,7 +209,7 @@ def skore(table: pd.DataFrame, train: Any, test: Any) -> bool:
     learner = make_pipeline(SimpleImputer(), StandardScaler(), LogisticRegression())
     X, y = table.drop(columns="target"), table["target"]
     report = CrossValidationReport(learner, X, y, splitter=5)
-    found = report.checks.summarize().frame(severity=["issue"])
+    found = report.checks.summarize().frame(section="issue")
     return bool(len(found))
 
 
