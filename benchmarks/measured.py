@@ -115,6 +115,10 @@ FILES: dict[str, tuple[str, tuple[str, ...]]] = {
             "docs/which-test.md",
         ),
     ),
+    "benchmarks/truth/prioritization.csv": (
+        "python -m benchmarks.truth.prioritization",
+        ("docs/papers/differential-prioritization.md",),
+    ),
     "benchmarks/truth/real_data.csv": (
         "python -m benchmarks.truth.real_data",
         ("docs/questions/a-number-to-predict.md", "docs/questions/a-survival-time.md"),

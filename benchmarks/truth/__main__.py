@@ -19,9 +19,10 @@ to those that have something left. What still runs at the end of the time is sto
 Data sets that are not simulated are read from the folder that VERIDICAL_DATA names;
 without it, `findings` and `real_data` are left out, and keep their tables.
 
-Four tables are apart, because they belong to decisions and not to numbers that are
+Five tables are apart, because they belong to decisions and not to numbers that are
 printed: `factors` (variances that were tried, and not taken), `unselected` (what helps
-to learn from unselected features), and the rates of `discoveries --noise` and
+to learn from unselected features), `prioritization` (two findings of a paper, looked
+into again), and the rates of `discoveries --noise` and
 `--peers`, which compare with other packages.
 """
 
@@ -78,6 +79,7 @@ AT_ONCE = {
 APART = (
     "factors",
     "unselected",
+    "prioritization",
     "discoveries --noise 500",
     "discoveries --peers 12",
 )
