@@ -120,7 +120,7 @@ def test_001_leak_on_noise_is_an_error():
 
     leak = finding(found, "VD001")
     assert leak.severity == "error"
-    assert "20 of 20 are the best 20 by AnovaF" in leak.evidence
+    assert "20 of the 20 features are the best 20 by AnovaF" in leak.evidence
     assert leak.details["optimism"] == pytest.approx(found.optimism.value)
     assert found.optimism.low > 0
     assert found.null["out"].mean > 0.75

@@ -47,7 +47,7 @@ def test_selected_columns_of_noise_fail(run, noise, tmp_path):
         "Random labels",
         "Do not believe the",
         "VD001 error: Selection saw the test fold.",
-        "10 of 10 are the best 10 by AnovaF",
+        "10 of the 10 features are the best 10 by AnovaF",
         "Cure: Select inside each training fold",
     ):
         assert words in " ".join(result.stdout.split())

@@ -142,9 +142,10 @@ def test_best_and_worst_class_are_told_only_where_they_differ():
         classes = [ClassResult(f"c{k}", 9, a) for k, a in enumerate(accuracies)]
         return report.to_json(record(classes=tuple(classes)))["words"]["evidence"]
 
-    said = "The accuracy is highest for c1 (90.0 %) and lowest for c0 (80.0 %)."
-    assert said in words(0.8, 0.9)
-    assert "highest for c1 and c2 (90.0 %) and lowest for c0" in words(0.8, 0.9, 0.9)
+    said = "highest for class c1 (90.0 %) and lowest for class c0 (80.0 %)."
+    assert f"The accuracy is {said}" in words(0.8, 0.9)
+    said = "highest for classes c1 and c2 (90.0 %) and lowest for class c0"
+    assert said in words(0.8, 0.9, 0.9)
     assert "lowest for 4 classes (80.0 %)" in words(0.9, 0.8, 0.8, 0.8, 0.8)
     assert "Every class has the same accuracy, 100.0 %." in words(1.0, 1.0)
 

@@ -565,7 +565,7 @@ def test_its_page_tells_how_to_repeat_it():
         found.settings["table sha256"],
         found.settings["versions"],
         "estimate('nb', X, y, cv='boot632+-10', random_state=3)",
-        "rate of overfitting",
+        "relative overfitting rate",
     ):
         assert text in page
     told = found.to_dict()

@@ -55,9 +55,11 @@ def write_setting(value: Any) -> str:
 
     Examples
     --------
-    >>> write_setting((0.5, 1.0, 2)), write_setting("bbc")
-    ('0.5, 1, 2', 'bbc')
+    >>> write_setting((0.5, 1.0, 2)), write_setting("bbc"), write_setting(True)
+    ('0.5, 1, 2', 'bbc', 'yes')
     """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, (list, tuple)):
         return ", ".join(map(write_setting, value))
     return f"{value:g}" if isinstance(value, float) else str(value)

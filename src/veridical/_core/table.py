@@ -168,8 +168,8 @@ class Table:
     def one_sample(self) -> Features | None:
         """The first sample, encoded by its data types alone; None without a source.
 
-        Categories in it are declared by the data type; other categories are those that
-        occur in the samples.
+        So its categories are those that a data type declares. Where no data type does,
+        the categories of a feature have to be collected from all samples.
         """
         if self.source is None:
             return None

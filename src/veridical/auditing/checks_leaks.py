@@ -153,12 +153,13 @@ def _write_agreement(e: AuditEvidence) -> str:
     k, common = len(chosen.features), chosen.overlap[chosen.best]
     which = "the best" if common == k else "among the best"
     verb = "is" if common == 1 else "are"
-    said = f"{common} of {k} {verb} {which} {k} by {name_of(chosen.best)}"
+    said = f"{common} of the {k} features {verb} {which} {k} by "
+    said += name_of(chosen.best)
     if not chosen.permuted:
         return said
     low, high = min(chosen.permuted), max(chosen.permuted)
     span = f"{low}" if low == high else f"{low} to {high}"
-    return f"{said} on all samples, where permuted labels give {span}"
+    return f"{said} on all samples (with permuted labels: {span})"
 
 
 def _optimism(e: AuditEvidence) -> str:

@@ -724,7 +724,7 @@ def describe_truth(
     wording: Wording,
     n_sets: int,
 ) -> str:
-    """Write what is true on a source, and how often IN and OUT found it."""
+    """Say which selector is truly better, and how often IN and OUT found it."""
     if true.winner == "draw":
         text = (
             f"TRUTH does not show a difference over {n_sets} data sets from this "

@@ -10,8 +10,8 @@ Err1    bootstrap error, the mean of 1 − ε0_i over the bootstrap samples
 γ       no-information rate: the error if labels and features were independent,
         from the shares of classes and of predictions
 Err1'   Err1, but γ where Err1 is worse than guessing and acc_s is not
-R       rate of overfitting: where Err1' lies between the resubstitution error (0)
-        and γ (1)
+R       relative overfitting rate: where Err1' lies between the resubstitution error
+        (0) and γ (1)
 ŵ       weight of Err1 in .632+, from 0.632 (R = 0) to 1 (R = 1)
 ======  =======================================================================
 
@@ -50,8 +50,8 @@ class Bootstrap632:
         ``scores[:10]`` are the terms of the estimate with 10 bootstrap samples. Where
         there are groups, each is a draw of whole groups.
     plus : bool, default=False
-        Whether to weigh by the rate of overfitting (.632+), which corrects .632 for
-        estimators that overfit.
+        Whether to weigh by the relative overfitting rate (.632+), which corrects .632
+        for estimators that overfit.
     samples : sequence of int arrays, optional
         The row indices of each bootstrap sample, with repeats, instead of drawing them;
         `n_samples` is then their number, and no seed is used. Each must leave out a
@@ -63,7 +63,7 @@ class Bootstrap632:
     samples give the resubstitution accuracy acc_s. The estimate is the mean of the
     terms ``w ε0_i + (1 − w) acc_s``, which are the ``scores`` of the
     :class:`~veridical.evaluation.Estimate`: w is 0.632, or with `plus` the weight that
-    grows from 0.632 to 1 with the rate of overfitting R. So at R = 0 .632+ is .632.
+    grows from 0.632 to 1 with the relative overfitting rate R. At R = 0 .632+ is .632.
     Where the mean of ε0_i is worse than guessing (and acc_s is not), .632+ replaces it
     by the accuracy of guessing: the same amount is added to every term, so that their
     mean is still the estimate.
@@ -234,7 +234,7 @@ class Plus:
 
 
 def plus_error(resubstitution: float, outside: float, no_information: float) -> Plus:
-    """Weigh resubstitution and outside error by the rate of overfitting.
+    """Weigh resubstitution and outside error by the relative overfitting rate.
 
     Parameters
     ----------

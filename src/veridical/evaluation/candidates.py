@@ -221,9 +221,10 @@ def _read_selectors(given: Any, table: Table, root: int) -> tuple[NamedPart, ...
 
 
 def read_sparse(selectors: Any, estimators: Any) -> bool:
-    """Return whether candidates may learn from sparse data; "auto" is what can.
+    """Return whether all candidates accept sparse data.
 
-    A name that is not known is refused when the candidates are read.
+    With "auto" only selectors that do are tried. A name that is not known gives False
+    here, and an error when the candidates are read.
     """
     chosen: list[Any] = []
     if not (isinstance(selectors, str) and selectors == "auto"):

@@ -329,9 +329,10 @@ def conclude_selection(record: Selection) -> Conclusion:
         n_weak = sum(feature.n_folds == 0 for feature in record.features)
         how = "no fold"
     verb = "was" if n_weak == 1 else "were"
+    the = "The" if doubt else "But the"
     return Conclusion(
         "care",
-        f"{shown.sentence} But the list of features is not stable: "
+        f"{shown.sentence} {the} list of features is not stable: "
         f"{n_weak} of {len(record.features)} {verb} selected in {how}.",
     )
 

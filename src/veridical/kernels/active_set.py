@@ -174,11 +174,13 @@ def find_violators(
 ) -> tuple[float, float, float, float, int, int]:
     """Compare the biases of free samples with those that other samples allow.
 
-    Returns the largest difference of two free samples; the imbalance of the multipliers
-    as a share of their sizes; by how much the largest bias of a sample whose multiplier
-    may grow is above that of a free sample, and by how much the smallest of one whose
-    multiplier may shrink is below; and these two samples. Without free samples these
-    two are compared with each other, or one of them is to balance the multipliers.
+    Six values are returned. ``residual``: the largest difference between the biases of
+    two free samples. ``imbalance``: the sum of the multipliers, as a share of their
+    absolute values. ``above`` and ``highest``: the sample with the largest bias among
+    those whose multiplier may grow, and by how much it is above a free sample.
+    ``below`` and ``lowest``: the sample with the smallest bias among those whose
+    multiplier may shrink, and by how much it is below. Without free samples these two
+    samples are compared with each other, unless the multipliers have to be balanced.
     """
     v, bias = equations.v, equations.bias
     up, down, free_up, free_down = -np.inf, np.inf, -np.inf, np.inf

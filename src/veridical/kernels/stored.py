@@ -1,9 +1,9 @@
-"""Information of sparse features, from the values that are stored of them.
+"""Information gain of sparse features, from their stored values alone.
 
-All zeros of a feature are one value. So a feature with m stored values is that of
-m + K samples: those that are stored, and for every class one zero, which counts as
-often as the class has zeros. Class counts, and with them cuts and scores, are those of
-the whole feature.
+All zeros of a feature are one value. A feature with m stored values is therefore
+treated as one of m + K samples: the stored values, and one zero for each of the K
+classes, which is counted as often as the class has zeros. Class counts, cuts and scores
+are the same as those of the whole feature.
 
 | symbol       | meaning                                              | shape      |
 |--------------|------------------------------------------------------|------------|

@@ -238,8 +238,8 @@ def polish(
 ) -> FloatArray | None:
     """Solve for the free multipliers, the others staying at their bounds.
 
-    Returns None if the active set is not the right one, or the equations are singular:
-    then `solve_active_set` does more, but has to be compiled, which takes seconds.
+    Returns None if the active set is not the right one, or the equations are singular.
+    Then `solve_active_set` is needed, which takes seconds to compile.
     """
     free = np.flatnonzero((a > 0) & (a < bound))
     m = free.size

@@ -172,8 +172,8 @@ def unknown(thing: Any) -> InputError:
     """Say that an object is not a record that can be shown."""
     return InputError(
         f"no report is known for a {type(thing).__name__}; give a record: what "
-        "select(), estimate(), compare(), discover(), truth(), sensitivity() or "
-        "audit() returned"
+        "select(), estimate(), compare(), choose(), discover(), truth(), sensitivity() "
+        "or audit() returned"
     )
 
 

@@ -643,6 +643,17 @@ _SETTINGS = {
     "table sha256": "Table, SHA-256",
     "cells sha256": "Cells and their data, SHA-256",
     "veridical": "Version of veridical",
+    "n_repeats": "Repeats",
+    "n_folds": "Folds",
+    "n_samples": "Samples",
+    "n_classes": "Classes",
+    "minority": "Share of the smallest class",
+    "n_columns": "Features",
+    "n_relevant": "Relevant features",
+    "n_features_to_select": "Features selected",
+    "effect": "Effect of a relevant feature, in standard deviations",
+    "tail_df": "Features follow Student's t, degrees of freedom",
+    "rope": "Region of practical equivalence, half its width",
 }
 MAJORITY = "majority class"
 
@@ -923,7 +934,7 @@ def _list_settings(settings: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
         if isinstance(value, Mapping):
             inside = [(k, f"{label}: {own}", v) for k, own, v in _list_settings(value)]
             found += inside
-        else:
+        elif value is not None:
             found.append((key, label, value))
     return found
 

@@ -418,7 +418,7 @@ class Axes:
             step * math.ceil((low + reach) / step - 1e-9),
             step,
             tuple(0.5 + start for start in starts(picture.sections)),
-            0.5 + len(picture.places) + gaps,
+            len(picture.places) + gaps,
         )
 
     def x(self, place: float) -> float:
@@ -728,10 +728,10 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
     group = _group(svg, "vd-axis")
     for tick in upward.ticks:
         _draw_line(group, CURVE_LEFT, y(tick), CURVE_RIGHT, y(tick))
-        _draw_text(group, CURVE_LEFT - 1, y(tick) + 4, f"{tick:g}", "end")
+        _draw_text(group, CURVE_LEFT - 1, y(tick) + 4, _tick(tick), "end")
     for tick in across.ticks:
         _draw_line(group, x(tick), floor, x(tick), floor + 4)
-        _draw_text(group, x(tick), floor + 18, f"{tick:g}".replace("-", "−"), "middle")
+        _draw_text(group, x(tick), floor + 18, _tick(tick), "middle")
     _draw_text(
         group, (CURVE_LEFT + CURVE_RIGHT) / 2, floor + 38, picture.across, "middle"
     )
@@ -802,8 +802,12 @@ def _axis(
     for tick in scale.ticks:
         x = scale.x(tick)
         _draw_line(group, x, top, x, bottom)
-        shown = percent(tick, 0) if unit == "percent" else f"{tick:.4g}"
+        shown = percent(tick, 0) if unit == "percent" else _tick(tick)
         _draw_text(group, x, bottom + 15, shown, _anchor(x, 3))
+
+
+def _tick(value: float) -> str:
+    return f"{value:.4g}".replace("-", "−")
 
 
 def _levels(

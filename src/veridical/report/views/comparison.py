@@ -932,7 +932,7 @@ def show_pair(record: Comparison) -> View:
     s = summarize_pair(record)
     words, names, gap = s["words"], s["names"], s["methods"][0]["difference"]
     sections = [
-        Section(f"{_what(s)}, pair by pair", _pair_figure(s), first=True),
+        Section(_title(s), _pair_figure(s), first=True),
         Section(
             _mean_of(s),
             (*_pair_means(s), *_other_scores(record)),
@@ -1040,16 +1040,30 @@ def _panel(m: MethodSummary | ManyMethod, picture: Chart, verdict: str) -> Panel
 # -- two selectors ---------------------------------------------------------------------
 
 
+def _title(s: Summary) -> str:
+    alone = all(_is_one_test_set(m) for m in s["methods"])
+    return f"{_what(s)}, {'side by side' if alone else 'pair by pair'}"
+
+
+def _is_one_test_set(m: MethodSummary) -> bool:
+    """Return whether the only pair of scores is that of the two large marks."""
+    return m["pair_unit"] == "test set"
+
+
 def _pair_figure(s: Summary) -> tuple[Block, ...]:
     panels = []
     for m in s["methods"]:
+        axis, pairs = s["scoring"]["label"], []
+        if not _is_one_test_set(m):
+            axis += f", one dot per {m['pair_unit']}"
+            pairs = m["pairs"]
         picture = Pairs(
             _describe(s, m),
             _mark(s, m, "a"),
             _mark(s, m, "b"),
-            tuple(Pair(p["label"], p["a"], p["b"]) for p in m["pairs"]),
+            tuple(Pair(p["label"], p["a"], p["b"]) for p in pairs),
             chance_level(read_info(s["scoring"])),
-            f"{s['scoring']['label']}, one dot per {m['pair_unit']}",
+            axis,
             read_info(s["scoring"]).unit,
             s["scoring"]["greater_is_better"],
         )
@@ -1065,7 +1079,7 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
         "colour of the better one."
     )
     if unit == "test set":
-        keynote = f"Large mark: {s['scoring']['label']} with its {_level(s)}."
+        keynote = f"Mark: {s['scoring']['label']} with its {_level(s)}."
     key = tuple((s["names"][side], side) for side in SIDES)
     scoring = read_info(s["scoring"])
     share = f"{_what(s)} on the test samples. {on_direction(scoring)}".strip()
@@ -1073,7 +1087,8 @@ def _pair_figure(s: Summary) -> tuple[Block, ...]:
         share = "Share of test samples classified correctly."
     caption = f"{share} {on_chance(scoring, s['data'])}".strip()
     figure = Figure(tuple(panels), caption, key, keynote)
-    return (figure, *(_behind(s, m) for m in s["methods"]))
+    folded = (_behind(s, m) for m in s["methods"] if not _is_one_test_set(m))
+    return (figure, *folded)
 
 
 def _mark(s: Summary, m: MethodSummary, side: Side) -> Mark:
@@ -1343,7 +1358,10 @@ def _on_optimism(s: Compared) -> list[Block]:
 def _pair_features(s: Summary) -> tuple[Block, ...]:
     blocks: list[Block] = [Text(text) for text in s["words"]["stability"]]
     if s["stability"] or s["seconds"]:
-        found = [sum(bool(f[side]) for f in s["features"]) for side in SIDES]
+        method = _counted(s)
+        found = [
+            sum(f[side].get(method, 0) > 0 for f in s["features"]) for side in SIDES
+        ]
         columns = _chosen(s, _name_cells(s), found)
         for method, own in s["stability"].items():
             columns += _stability(s, f"Stability, {method.upper()}", own.values())
@@ -1364,7 +1382,7 @@ def _pair_features(s: Summary) -> tuple[Block, ...]:
         )
         for f in s["features"]
     ]
-    return (*blocks, *_feature_table(heads, rows))
+    return (*blocks, *_feature_table(heads, rows, max(s["n_selections"].values())))
 
 
 def times_chosen(n: int, total: int, side: Side = "a") -> TableCell:
@@ -1374,10 +1392,15 @@ def times_chosen(n: int, total: int, side: Side = "a") -> TableCell:
     return TableCell(f"{n} of {total}", side=side, share=n / total)
 
 
-def _feature_table(heads: Any, rows: list[Any], method: str = "") -> list[Block]:
+def _feature_table(
+    heads: Any, rows: list[Any], total: int, method: str = ""
+) -> list[Block]:
     """Tabulate features; those beyond `MOST_FEATURES` are counted in a note."""
-    caption = "ow many of all selections chose each feature, most often chosen first"
-    caption = f"{method.upper()}: h{caption}" if method else f"H{caption}"
+    caption = "How many of all selections chose each feature, most often chosen first"
+    if total == 1:
+        caption = "Which selector chose each feature"
+    if method:
+        caption = f"{method.upper()}: {caption[:1].lower()}{caption[1:]}"
     shown = rows[:MOST_FEATURES]
     found = table(caption, heads, shown, "", method or None)
     more = len(rows) - MOST_FEATURES
@@ -1406,8 +1429,14 @@ def _chosen(
     return [
         ("Selector!", list(names)),
         ("Features each time#", [str(s["n_features_to_select"])] * len(names)),
-        ("Different features in total#", [str(n) for n in found]),
+        (f"Different features, {_counted(s).upper()}#", [str(n) for n in found]),
     ]
+
+
+def _counted(s: Summary | ManySummary) -> str:
+    """Return the method whose different features are counted."""
+    made = s["n_selections"]
+    return "in" if "in" in made else next(iter(made))
 
 
 def _stability(
@@ -1761,7 +1790,7 @@ def _many_features(s: ManySummary) -> tuple[Block, ...]:
             for f in s["features"]
             if any(f["times"][method])
         ]
-        blocks += _feature_table(heads, rows, method)
+        blocks += _feature_table(heads, rows, total, method)
     return tuple(blocks)
 
 

@@ -214,7 +214,8 @@ def show(record: Correction) -> View:
 def show_table(record: CalibrationTable) -> View:
     """Show the probabilities of one model beside the observed classes."""
     one = _calibration(record, float("nan"))
-    label, n = one["label"], count(one["n"], "sample")
+    one["label"] = label = one["label"] or "the classifier"
+    n = count(one["n"], "sample")
     error, expected = percent(one["error"]), percent(one["expected_error"])
     loss = f"{one['log_loss']:.3f}"
     belief, headline = record.conclusion

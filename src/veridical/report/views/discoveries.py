@@ -20,7 +20,7 @@ from veridical.discovery.conclusions import (
     write_level,
 )
 from veridical.discovery.likeness import write_rate
-from veridical.discovery.records import Discoveries
+from veridical.discovery.records import CLOSE, Discoveries
 from veridical.evaluation.arguments import name_of
 from veridical.evaluation.conclusions import write_plain
 from veridical.report.plain import DataInfo, clean, concluded, fill, finite, to_json
@@ -357,6 +357,8 @@ def _cloud(s: DiscoveriesSummary, record: Discoveries) -> Figure:
     caption = f"Every point is a feature. Horizontal: {across}; vertical: {upward}."
     if levels:
         caption += " Above the dashed line, features may be claimed."
+    if close:
+        caption += f" Close: not claimed, but would be at {CLOSE:g} times the rate."
     picture = Cloud(alt, tuple(spots), across, upward, levels)
     return Figure.from_picture(
         picture,

@@ -157,11 +157,11 @@ DETAILS = {
     "resubstitution": "on the training samples",
     "outside": "outside the bootstrap samples",
     "outside_by_sample": "outside the bootstrap samples, averaged by sample",
-    "no_information_rate": "error rate without information",
+    "no_information_rate": "no-information error rate",
     "cut_in_part": ".632+ if the error is cut only in its difference from .632",
     "standard_error": "standard error by the jackknife",
     "blocks": "blocks of test samples left out, one at a time",
-    "overfitting_rate": "rate of overfitting",
+    "overfitting_rate": "relative overfitting rate",
     "weight": "weight of the accuracy outside the bootstrap samples",
 }
 NOT_SCORES = {

@@ -287,7 +287,9 @@ def _say_extreme_classes(record: Selection) -> str:
     said = []
     for word, accuracy in (("highest", best), ("lowest", worst)):
         names = [one.name for one in record.classes if one.accuracy == accuracy]
-        which = listing(names) if len(names) <= 3 else f"{len(names)} classes"
+        which = f"{'class' if len(names) == 1 else 'classes'} {listing(names)}"
+        if len(names) > 3:
+            which = f"{len(names)} classes"
         said.append(f"{word} for {which} ({percent(accuracy)})")
     return f"The accuracy is {listing(said)}."
 

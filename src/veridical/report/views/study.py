@@ -140,14 +140,12 @@ class StudiesSummary(TypedDict):
 @to_json.register
 def summarize(report: StudyReport) -> Any:
     """Turn a study's report into plain numbers and strings."""
-    belief, headline = report.conclusion
     return fill(
         StudySummary,
         report,
         schema=SCHEMA,
         kind="study",
-        headline=headline,
-        belief={"kind": belief, "badge": BADGES[belief]},
+        **_conclusion(report),
         checks=[
             {**plain(check), "belief": SIGNS[check.outcome][0]}
             for check in report.checks
@@ -159,16 +157,19 @@ def summarize(report: StudyReport) -> Any:
 @to_json.register
 def summarize_several(record: StudyReports) -> Any:
     """Turn the reports of several studies into plain numbers and strings."""
-    belief, headline = record.conclusion
     return fill(
         StudiesSummary,
         record,
         schema=SEVERAL_SCHEMA,
         kind="studies",
-        headline=headline,
-        belief={"kind": belief, "badge": BADGES[belief]},
+        **_conclusion(record),
         studies=[summarize(report) for report in record.reports],
     )
+
+
+def _conclusion(record: StudyReport | StudyReports) -> dict[str, Any]:
+    belief, headline = record.conclusion
+    return {"headline": headline, "belief": {"kind": belief, "badge": BADGES[belief]}}
 
 
 def _picture(picture: Picture) -> PictureSummary:
