@@ -144,7 +144,7 @@ def test_001_leak_that_changes_nothing_is_a_warning():
     found = audit(GaussianNB(), X, y, selected=[0], selector="anova", **FEW)
 
     leak = finding(found, "VD001")
-    assert leak.evidence.startswith("1 of 1 is the best 1 by AnovaF on all samples")
+    assert leak.evidence.startswith("The feature is the best by AnovaF on all samples")
     assert leak.severity == "warning"
     assert "the leak is not shown to change it" in leak.evidence
 

@@ -153,8 +153,10 @@ def _write_agreement(e: AuditEvidence) -> str:
     k, common = len(chosen.features), chosen.overlap[chosen.best]
     which = "the best" if common == k else "among the best"
     verb = "is" if common == 1 else "are"
-    said = f"{common} of the {k} features {verb} {which} {k} by "
-    said += name_of(chosen.best)
+    said = f"{common} of the {k} features {verb} {which} {k}"
+    if common == k == 1:
+        said = "The feature is the best"
+    said += f" by {name_of(chosen.best)}"
     if not chosen.permuted:
         return said
     low, high = min(chosen.permuted), max(chosen.permuted)

@@ -41,6 +41,7 @@ import numpy as np
 from veridical._core.arrays import FloatArray
 from veridical._core.compiling import njit
 from veridical.kernels.duality import SIGN_TOLERANCE
+from veridical.kernels.interior import divide
 
 #: How `pivot` ended.
 SOLVED, CYCLED, NEEDS_INVERSE = 0, 1, 2
@@ -71,24 +72,16 @@ def _pick(A: FloatArray, rows: Any, columns: Any) -> FloatArray:
 
 
 @njit(cache=True, nogil=True)
-def _substitute(L: Any, B: Any) -> None:
-    """Solve ``L Lᵀ X = B`` in place; B holds one right-hand side per row."""
-    n = L.shape[0]
-    for k in range(B.shape[0]):
-        x = B[k]
-        for i in range(n):
-            x[i] = (x[i] - np.dot(L[i, :i], x[:i])) / L[i, i]
-        for i in range(n - 1, -1, -1):
-            x[i] /= L[i, i]
-            value = x[i]
-            for j in range(i):
-                x[j] -= L[i, j] * value
+def _factor(A: FloatArray) -> Any:
+    """Compute the upper Cholesky factor; a function, so that it is compiled once."""
+    return np.ascontiguousarray(np.linalg.cholesky(A).T)
 
 
 @njit(cache=True, nogil=True)
-def _cholesky(A: FloatArray) -> Any:
-    """Compute the lower Cholesky factor; a function, so that it is compiled once."""
-    return np.linalg.cholesky(A)
+def _divide_rows(U: FloatArray, B: Any) -> None:
+    """Solve ``UᵀU X = B`` in place; B holds one right-hand side per row."""
+    for k in range(B.shape[0]):
+        divide(U, B[k])
 
 
 @njit(cache=True, nogil=True)
@@ -108,7 +101,7 @@ def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]
         W = np.zeros((q, q))
         for i in range(q):
             W[i, i] = 1.0
-        _substitute(_cholesky(_pick(M, V, V)), W)
+        _divide_rows(_factor(_pick(M, V, V)), W)
         return W, np.zeros((0, 0))
     W, solved = _pick(T, V, V), np.ones((q + 1, f))
     if f > 0:
@@ -116,7 +109,7 @@ def _compliance(T: FloatArray, M: FloatArray, V: Any, F: Any) -> tuple[Any, Any]
         for i in range(q):
             for j in range(f):
                 solved[i, j] = across[i, j]
-        _substitute(_cholesky(_pick(T, F, F)), solved)
+        _divide_rows(_factor(_pick(T, F, F)), solved)
         taken = _products(across, solved)
         for i in range(q):
             for j in range(q):
@@ -156,11 +149,11 @@ def _solve_bordered(
     ridged = S.copy()
     for i in range(p):
         ridged[i, i] += ridge
-    L = _cholesky(ridged)
+    U = _factor(ridged)
     X: Any = np.empty((3, p))
     for i in range(p):
         X[1, i], X[2, i] = B[0, i], B[1, i]
-    _substitute(L, X[1 : 3 if two else 2])
+    _divide_rows(U, X[1 : 3 if two else 2])
     a, b, b_star = np.zeros(p), 0.0, 0.0
     for _ in range(3):
         first, second = 0.0, target + theta * b_star
@@ -168,7 +161,7 @@ def _solve_bordered(
             X[0, i] = right[i] - np.dot(S[i], a) - b * B[0, i] - b_star * B[1, i]
             first -= B[0, i] * a[i]
             second -= B[1, i] * a[i]
-        _substitute(L, X[:1])
+        _divide_rows(U, X[:1])
         more, more_star = _solve_biases(B, X, theta, first, second, two)
         for i in range(p):
             a[i] += X[0, i] - more * X[1, i]

@@ -505,7 +505,7 @@ def check_soundness(figures: GridResults) -> Iterator[Check]:
         decide_if_enough(max(gaps) <= 1e-12, 1, 1),
         "–",
         f"largest difference {max(gaps):.1g}, {len(BINOMIAL)} values",
-        "to 1e-12",
+        "no difference above 1e-12",
     )
     yield _check_against_itself(figures)
     yield _check_size_of_truth(figures)
@@ -526,7 +526,7 @@ def _check_against_itself(figures: GridResults) -> Check:
         outcome,
         "–",
         f"{n_wrong} of {n_verdicts} verdicts are not a draw",
-        "none",
+        "every verdict is a draw",
     )
 
 
