@@ -748,12 +748,16 @@ def _cloud(picture: Cloud, scale: AxisScale | None) -> ET.Element:
             ET.SubElement(parent, "circle", dot)
         else:
             _dot(_group(svg, "", words), spot.side, x(spot.x), y(spot.y), 4)
+    marked = [(x(spot.x), y(spot.y)) for spot in picture.spots if spot.side is not None]
     taken: list[tuple[float, float]] = []
     for spot in named:
         here = x(spot.x), y(spot.y)
         if any(
             abs(here[0] - left) < NAME_WIDTH and abs(here[1] - top) < NAME_HEIGHT
             for left, top in taken
+        ) or any(
+            abs(here[0] - left) < NAME_WIDTH / 2 and 3 < here[1] - top < 7 + NAME_HEIGHT
+            for left, top in marked
         ):
             continue  # the pointer still shows its name
         taken.append(here)
