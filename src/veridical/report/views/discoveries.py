@@ -66,7 +66,8 @@ MOST_PATHS, MOST_LEADING = 3, 20
 
 CLAIMS = {
     "association": "Association: feature and outcome depend on each other",
-    "conditional": "Conditional: they depend on each other given all other features",
+    "conditional": "Conditional: feature and outcome depend on each other given all "
+    "other features",
     "stable": "Stable: the procedure selects the feature again and again",
 }
 METHOD_NAMES = {
