@@ -17,6 +17,7 @@ from veridical.evaluation.curves import (
     sums_above,
 )
 from veridical.evaluation.intervals import wilson
+from veridical.evaluation.probabilities import bins_of
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +41,42 @@ def test_confusion_is_that_of_scikit_learn(data):
     )
     assert found.class_predictions.roc == ()  # no score needs decision values
     assert "Confusion matrix" in report.page(found)
+
+
+@pytest.mark.parametrize("scoring", ["average_precision", "average_precision:no"])
+def test_curves_are_of_the_positive_class_of_the_scores(data, scoring):
+    X, y = data
+    drawn = veridical.estimate(
+        LogisticRegression(), X, y, cv=[(np.arange(60), np.arange(60, 120))],
+        scoring=["brier", scoring],
+    ).class_predictions  # fmt: skip
+    positive = scoring.partition(":")[2] or "yes"
+    assert drawn.positive == positive
+    model = LogisticRegression().fit(X[:60], y[:60])
+    proba = model.predict_proba(X[60:])[:, model.classes_.tolist().index(positive)]
+    truth = y[60:] == positive
+    assert [one.value for one in drawn.roc] == pytest.approx(
+        roc_at(*sums_above(truth, proba))
+    )
+    assert [one.value for one in drawn.precision] == pytest.approx(
+        precision_at(*sums_above(truth, proba))
+    )
+    assert [drawn.slope, drawn.intercept] == pytest.approx(
+        calibrate_logits(truth, proba)
+    )
+    assert sum(one.n for one in drawn.bins) == 60
+    assert [(one.n, one.observed) for one in drawn.bins] == [
+        (one.n, one.observed) for one in bins_of(proba, truth)
+    ]
+
+
+def test_curves_take_1_for_positive_where_it_is_a_label():
+    rng = np.random.default_rng(0)
+    y = rng.permutation(np.repeat([1, 2], 30))
+    X = rng.normal(size=(60, 2)) + (y == 1)[:, None]
+    asked = ["sensitivity", "roc_auc"]
+    found = veridical.estimate("nb", X, y, cv=3, scoring=asked, random_state=0)
+    assert found.class_predictions.positive == found.scoring.positive == "1"
 
 
 @pytest.mark.parametrize("ties", [False, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -229,6 +230,29 @@ def test_a_threshold_moves_sensitivity_against_specificity():
     flipped = estimate("logistic", X, y, scoring=other, random_state=0)
     assert flipped.value == pytest.approx(spec)
     assert flipped.scoring.positive == "0"
+
+
+def test_the_positive_class_is_named_in_text():
+    X, y = load_breast_cancer(return_X_y=True)
+    names = ["sensitivity:0", "specificity", "sensitivity:0@0.2", "f1:0", "f1"]
+    found = estimate("logistic", X, y, scoring=names, random_state=0).by_score
+    assert list(found) == names
+    assert found["sensitivity:0"].value == found["specificity"].value
+    assert found["sensitivity:0@0.2"].value > found["sensitivity:0"].value
+    assert found["sensitivity:0@0.2"].scoring.full_label == (
+        "sensitivity at threshold 0.2 (0)"
+    )
+    asked = make_score("f1", positive=0)
+    other = estimate("logistic", X, y, scoring=asked, random_state=0)
+    assert found["f1:0"].value == other.value != found["f1"].value
+    for wrong, said in [
+        ("roc_auc:0", "does not depend on which class"),
+        ("sensitivity:2", "positive='2' is not a class"),
+        ("sensitivity:", "positive='' is not a class"),
+        ("sensitvity:0", "did you mean 'sensitivity'"),
+    ]:
+        with pytest.raises(InputError, match=re.escape(said)):
+            estimate("logistic", X, y, scoring=wrong)
 
 
 def test_a_share_that_is_1_in_every_fold_has_an_interval_of_positive_width():

@@ -240,7 +240,7 @@ class ScoreInfo(_NamedScore):
     @property
     def guessing(self) -> str:
         """What is predicted for every sample where nothing was learned, in words."""
-        known = SCORES.get(self.name.partition("@")[0])
+        known = SCORES.get(base_name(self.name))
         kind = known.kind if known is not None else "classes"
         if kind == "numbers":
             center = "median" if self.name == "mean_absolute_error" else "mean"
@@ -1336,7 +1336,8 @@ def make_score(
         the same. By default the estimator decides.
     positive : object, optional
         Label of the positive class; by default 1 if that is a class, as in
-        scikit-learn, else the last of the sorted labels.
+        scikit-learn, else the last of the sorted labels. The text
+        "sensitivity:relapse" means the same, also before a threshold.
 
     Returns
     -------
@@ -1392,18 +1393,30 @@ def _read_one(scoring: Any) -> Score:
     return _from_scorer(str(name), str(name), scoring)
 
 
+def base_name(name: str) -> str:
+    """Return a name without its positive class and its threshold.
+
+    Examples
+    --------
+    >>> base_name("sensitivity:relapse@0.2")
+    'sensitivity'
+    """
+    return name.partition("@")[0].partition(":")[0]
+
+
 def _read_name(name: str) -> Score:
-    base, at, threshold = name.partition("@")
-    if at:
+    plain, at, threshold = name.partition("@")
+    base, colon, positive = plain.partition(":")
+    if at or colon:
         try:
-            return make_score(base, threshold=float(threshold))
+            limit = float(threshold) if at else None
         except ValueError as error:
-            if isinstance(error, InputError):
-                raise
             raise InputError(
                 f"scoring={name!r}: write a probability after @, as in "
                 "'sensitivity@0.3'."
             ) from error
+        found = make_score(base, threshold=limit, positive=positive if colon else None)
+        return replace(found, name=name) if colon else found
     key = ALIASES.get(name, name)
     if key in SCORES:
         return SCORES[key]
@@ -1449,7 +1462,7 @@ def _from_scorer(name: str, label: str, scorer: Any, kind: Kind | None = None) -
 def info_by_name(name: str, score_range: tuple[float, float]) -> ScoreInfo:
     """Describe a score of which only the name and the range are known."""
     low, high = score_range
-    known = SCORES.get(name.partition("@")[0])
+    known = SCORES.get(base_name(name))
     if known is None:
         return ScoreInfo(
             name, SCORERS.get(name, name), False, True, "mean of folds", low, high
@@ -1472,7 +1485,7 @@ def _check_classes(score: Score, classes: NDArray[Any]) -> None:
             "roc_auc": "roc_auc_ovr or roc_auc_ovo",
             "f1": "f1_macro",
             "precision": "precision_macro",
-        }.get(score.name.partition("@")[0], "balanced_accuracy or recall_macro")
+        }.get(base_name(score.name), "balanced_accuracy or recall_macro")
         raise InputError(
             f"The {score.label} is for two classes, but there are {len(classes)}; use "
             f"{instead}, or make a scorer with sklearn.metrics.make_scorer (which "

@@ -224,7 +224,8 @@ ScoringOption = Annotated[
     typer.Option(
         metavar="NAME[,NAME]",
         help="What counts: accuracy, balanced_accuracy, roc_auc, average_precision, "
-        "matthews_corrcoef, f1, sensitivity, specificity (also sensitivity@0.3), "
+        "matthews_corrcoef, f1, sensitivity, specificity (also sensitivity@0.3, or "
+        "sensitivity:CLASS with the positive class), "
         "log_loss, brier, or another scorer of scikit-learn. Of several, the first "
         r"leads. \[default: accuracy]",
         show_default=False,

@@ -27,7 +27,7 @@ from scipy.special import expit, logit
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.records import Interval
-from veridical._core.scoring import Outputs, show_label
+from veridical._core.scoring import SCORES, Outputs, Score, show_label
 from veridical._core.splits import Split, count_units
 from veridical._core.table import Table
 from veridical.evaluation.engine import Evaluation
@@ -47,7 +47,10 @@ _LEAST_PROBABILITY = 1e-6
 
 
 def curves_of(
-    found: Evaluation, splits: Sequence[Split], table: Table
+    found: Evaluation,
+    splits: Sequence[Split],
+    table: Table,
+    scores: Sequence[Score] = (),
 ) -> PredictionCurves | None:
     """Describe the predictions of an evaluation; None for other targets than classes.
 
@@ -59,6 +62,8 @@ def curves_of(
         Their splits.
     table : Table
         The samples.
+    scores : sequence of Score
+        What was asked for; the first that is about one class says which is positive.
     """
     if table.kind != "classes" or table.n_classes > MOST_CLASSES:
         return None
@@ -73,24 +78,26 @@ def curves_of(
     ).reshape(len(classes), -1)
     matrix = tuple(tuple(float(one) for one in row) for row in counts)
     outputs = [one.at(-1) for one in found.all_outputs]
-    values = [_positive_values(one) for one in outputs]
+    about = [one for one in scores if one.has_positive] or [SCORES["sensitivity"]]
+    k = about[0].place_of_positive(table.classes)
+    values = [_values_of(one, k) for one in outputs]
     if len(classes) != 2 or values[0] is None:
         return PredictionCurves(classes, matrix)
     n_train, n_test = count_units(splits, table.groups)
     share = float(n_test.mean() / n_train.mean())
     rates = [
         sums_above(
-            target == 1, value, None if found.weights is None else found.weights[s]
+            target == k, value, None if found.weights is None else found.weights[s]
         )
         for s, (target, value) in enumerate(zip(found.targets, values, strict=True))
         if np.ptp(target) and value is not None
     ]
     bins: tuple[Any, ...] = ()
     slope = intercept = math.nan
-    probas = [one.proba[:, 1] for one in outputs if one.proba is not None]
+    probas = [one.proba[:, k] for one in outputs if one.proba is not None]
     if probas and np.ptp(targets):
-        bins = _bins(found, splits, table, probas)
-        proba, truth = np.concatenate(probas), targets == 1
+        bins = _bins(found, splits, table, probas, k)
+        proba, truth = np.concatenate(probas), targets == k
         slope, intercept = calibrate_logits(truth, proba, weights)
     roc, precision = _average(
         [roc_at(*one) for one in rates], [precision_at(*one) for one in rates], share
@@ -98,7 +105,7 @@ def curves_of(
     return PredictionCurves(
         classes,
         matrix,
-        positive=classes[1],
+        positive=classes[k],
         places=PLACES,
         roc=roc,
         precision=precision,
@@ -108,11 +115,11 @@ def curves_of(
     )
 
 
-def _positive_values(outputs: Outputs) -> FloatArray | None:
-    """Return values that are larger, the more likely the second class is."""
+def _values_of(outputs: Outputs, k: int) -> FloatArray | None:
+    """Return values that are larger, the more likely class k of two is."""
     if outputs.decision is not None and outputs.decision.ndim == 1:
-        return outputs.decision
-    return None if outputs.proba is None else outputs.proba[:, 1]
+        return outputs.decision if k else -outputs.decision
+    return None if outputs.proba is None else outputs.proba[:, k]
 
 
 def sums_above(
@@ -168,9 +175,10 @@ def _bins(
     splits: Sequence[Split],
     table: Table,
     probas: Sequence[FloatArray],
+    k: int,
 ) -> tuple[Bin, ...]:
     """Compare probabilities with observed shares, and count independent samples."""
-    truth = [target == 1 for target in found.targets]
+    truth = [target == k for target in found.targets]
     weights = None if found.weights is None else np.concatenate(found.weights)
     bins = bins_of(np.concatenate(probas), np.concatenate(truth), weights=weights)
     places = [bin_places(proba) for proba in probas]

@@ -280,7 +280,7 @@ def _by_splits(
         for one in scores
     ]
     made[0]["curves"] = outcome_curves(found, splits, table)
-    made[0]["class_predictions"] = curves_of(found, splits, table)
+    made[0]["class_predictions"] = curves_of(found, splits, table, scores)
     return made
 
 

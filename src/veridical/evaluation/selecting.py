@@ -274,7 +274,7 @@ def select(
         or _by_size(method, splits, found, situation, root, table, estimate),
         scores=scored,
         size_scores=size_scores,
-        class_predictions=curves_of(found, splits, table),
+        class_predictions=curves_of(found, splits, table, scores),
         **_selector_fields(selecting_step(fitted), found, len(ranked.order)),
         notes=tuple(remarks),
         is_validated=isinstance(method, Validation),
