@@ -74,6 +74,18 @@ def test_the_page_of_a_selection_shows_no_folds(run, files, tmp_path):
         assert ("Cross-validated accuracy" in shown) == has_folds
 
 
+def test_curves_of_one_test_set_are_no_mean_of_folds(run, files, tmp_path):
+    here, there = files
+    words = ("estimate", here, *WORDS, "--estimator", "nb", "--scoring", "roc_auc")
+    page = tmp_path / "page.html"
+    for options, has_band in ((("--validate", there), False), (("--cv", 5), True)):
+        result = run(*words, *options, "--out", page)
+        assert result.exit_code == 0, result.stderr
+        shown = page.read_text()
+        assert "ROC curve" in shown
+        assert ("mean of the folds with a 95 % band" in shown) == has_band
+
+
 def test_out_writes_the_format_of_its_name(run, files, tmp_path):
     here, there = files
     words = ("select", here, *WORDS, "--selector", "anova", "--features", 2)

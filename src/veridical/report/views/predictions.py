@@ -98,6 +98,9 @@ def _confusion(s: CurvesSummary, about: str) -> Block:
 def _drawn(
     s: CurvesSummary, values: list[IntervalSummary], title: str, axis: str, unit: str
 ) -> Figure:
+    has_band = any(one["low"] != one["high"] for one in values)
+    if has_band:  # of one test set there is none
+        title += ", mean of the folds with a 95 % band"
     named = tuple(f"{place:g}" for place in s["places"])
     points = tuple(Interval(*(one[k] or 0.0 for k in _KEYS)) for one in values)
     picture = Curves(
@@ -113,15 +116,13 @@ def _drawn(
 
 def _roc(s: CurvesSummary) -> Figure:
     return _drawn(
-        s, s["roc"], "ROC curve, mean of the folds with a 95 % band",
-        "false-positive rate", "true-positive rate",
+        s, s["roc"], "ROC curve", "false-positive rate", "true-positive rate",
     )  # fmt: skip
 
 
 def _precision(s: CurvesSummary) -> Figure:
     return _drawn(
-        s, s["precision"], "Precision and recall, mean of the folds with a 95 % band",
-        "recall", "precision",
+        s, s["precision"], "Precision and recall", "recall", "precision",
     )  # fmt: skip
 
 
