@@ -85,7 +85,7 @@ def _sections(frame: pd.DataFrame) -> list[str]:
         _table(
             "control | tables | false alarms | share",
             [
-                (name or "**all**", str(rate.n), str(rate.hits), rate.write())
+                (name or "**all**", str(rate.n), str(rate.hits), rate.write(1))
                 for name, rate in by_control.items()
             ],
         ),
@@ -148,6 +148,8 @@ ESTIMANDS = {
     "chance": "the mean over all permutations",
     "batch": "the mean over all permutations",
     "signal": "the accuracy on new samples above chance (simulated sources)",
+    "signal of leaky work": "the mean accuracy of cured work on other tables above "
+    "chance (simulated sources)",
     "selection": "the mean over other tables of the same source and estimator",
     "luck": "the value with unlimited runs on the same samples",
 }

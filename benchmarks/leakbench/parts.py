@@ -10,7 +10,9 @@ What an interval should cover depends on the part:
   mean of the others is the truth; intervals are widened by the error of that mean;
 - selection: the mean over the other tables of the same source and estimator;
 - signal: the accuracy that the procedure has on new samples, above chance, where the
-  source is simulated.
+  source is simulated;
+- signal of leaky work: the mean accuracy of the same work without the mistake on other
+  tables, above chance.
 
 Writes ``parts.csv``: for each table and part, how many of its intervals cover. The run
 can be stopped and resumed, and ``--parts`` measures some of the parts on more tables.
@@ -59,7 +61,14 @@ FIRST = 4 * 10**6
 #: The parts, in the order in which they are measured.
 PARTS = (
     *("luck", "features", "duplicates", "groups", "order", "overlap", "chance"),
-    *("batch", "signal", "selection"),
+    *("batch", "signal", "signal of leaky work", "selection"),
+)
+#: Mistakes after whose removal the signal is compared with that of the cured work, and
+#: their doses; the tables take them in turn. The classes are of equal size.
+MISTAKES = (
+    *(("outcome-copy", 1.0), ("patients", 0.5), ("missingness", 0.6)),
+    *(("near-duplicates", 0.01), ("duplicates", 0.5), ("overlapping-folds", 0.2)),
+    *(("consequence", 0.2), ("target-encoding", 3.0)),
 )
 
 
@@ -230,7 +239,7 @@ def measure(part: str, table: int) -> Iterator[list[Any]]:
             )]  # fmt: skip
     elif part == "overlap":
         yield [part, source, table, *empty, *count_of_overlaps(source, number)]
-    elif part not in ("signal", "selection"):
+    elif part not in PARTS[-3:]:
         yield [part, source, table, *empty, *count_of_runs(part, source, number)]
     else:
         for i, simulated in enumerate(simulated_sources()):
@@ -241,14 +250,20 @@ def measure_one(part: str, source: str, table: int, i: int) -> list[Any]:
     """Return the estimator, the part with its interval, and whether it covers."""
     number = FIRST + table
     turn = number // 12 % len(HONEST_CLASSIFIERS)
+    mistake = MISTAKES[(table + i) % len(MISTAKES)]
     if part == "selection":
         work = MECHANISMS["selection"].draw(source, number, 20.0).leaky
-    else:
+    elif part == "signal":
         work = CONTROLS["plain"].draw(source, number)
-    found = audit_work(work, 10 * table + i).decomposition[part]
+    else:
+        work = MECHANISMS[mistake[0]].draw(source, number, mistake[1]).leaky
+    found = audit_work(work, 10 * table + i).decomposition[part.split()[0]]
     if part == "selection":  # compared with the others when all are measured
         return [turn, *found[1:], "", 1]
-    truth = true_accuracy(source, turn) - 0.5
+    if part == "signal":
+        truth = true_accuracy(source, turn) - 0.5
+    else:
+        truth = cured_accuracy(*mistake, source, turn) - 0.5
     return [turn, *found[1:], int(found.low <= truth <= found.high), 1]
 
 
@@ -263,6 +278,18 @@ def true_accuracy(source: str, turn: int, n_tables: int = 100) -> float:
         model = clone(HONEST_CLASSIFIERS[turn]()).fit(train.X[rows], train.y[rows])
         right.append(np.mean(model.predict(test.X) == test.y))
     return float(np.mean(right))
+
+
+@cache
+def cured_accuracy(
+    name: str, dose: float, source: str, turn: int, n_tables: int = 30
+) -> float:
+    """Return the mean balanced accuracy of cured work on other tables."""
+    cured = [
+        MECHANISMS[name].draw(source, 2 * FIRST + 36 * i + 12 * turn, dose).cured
+        for i in range(n_tables)
+    ]
+    return float(np.mean([work.score(i) for i, work in enumerate(cured)]))
 
 
 def count_covered(frame: pd.DataFrame) -> dict[str, tuple[int, int]]:

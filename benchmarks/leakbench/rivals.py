@@ -67,8 +67,11 @@ def repeat_on_permuted(at: Any) -> Any:
     return np.array(scores)
 
 
-def draw(n_tables: int) -> None:
-    """Write tables with the training and test rows of their first fold."""
+def draw(n_tables: int, only: list[str]) -> None:
+    """Write tables with the training and test rows of their first fold.
+
+    Steps are repeated on permuted labels if Leakly, which asks for it, is among `only`.
+    """
     from sklearn.model_selection import StratifiedKFold
 
     from veridical.leakbench.study import STUDY, draw_case
@@ -83,7 +86,7 @@ def draw(n_tables: int) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             scenario, _ = draw_case(at, SEED, measured=False)
-            steps = at["name"] in STEPS and at["table"] < WHOLE
+            steps = at["name"] in STEPS and at["table"] < WHOLE and "Leakly" in only
             whole = repeat_on_permuted(at) if steps else np.empty(0)
         X = np.asarray(scenario.X, dtype=np.float64)
         if "selected" in scenario.known:
@@ -276,6 +279,6 @@ if __name__ == "__main__":
     parser.add_argument("--only", nargs="*", default=list(PACKAGES))
     options = parser.parse_args()
     if options.what == "draw":
-        draw(options.tables)
+        draw(options.tables, options.only)
     else:
         score(options.only)

@@ -53,8 +53,6 @@ def test_a_planted_cause_is_the_largest_part(name):
     assert sum(part.value for part in parts.parts) == pytest.approx(parts.reported)
     assert parts.reported == found.score[found.reported].value
     for part in parts.parts:
-        if part.name == "signal" and np.isnan(found.score["in"].low):
-            continue  # folds that overlap give no interval
         assert part.low <= part.value <= part.high, part
     assert "The score taken apart" in report.page(found)
 
@@ -87,6 +85,18 @@ def test_a_step_that_cannot_be_repeated_may_explain_all_above_chance(name):
     signal = parts["signal"]
     assert signal.value == pytest.approx(0.0)
     assert signal.high - signal.value > part.value  # it may all be signal
+
+
+@pytest.mark.parametrize("name", ["outcome-copy", "missingness"])
+def test_a_perfect_score_does_not_make_the_signal_sure(name):
+    """The interval is of the score without the feature, as if it never was there."""
+    planted = MECHANISMS[name].draw("noise", 3, 1.0)
+    works = planted.leaky, planted.cured
+    leaky, honest = (audit(w.estimator, w.X, w.y, cv=5, **FEW) for w in works)
+    assert leaky.score["in"].value > 0.95
+    wide = honest.decomposition["signal"]
+    found = leaky.decomposition["signal"]
+    assert found.high - found.low > 0.6 * (wide.high - wide.low)
 
 
 def test_samples_on_which_nothing_was_fitted_measure_what_fitting_adds():

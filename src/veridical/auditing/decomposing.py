@@ -92,19 +92,25 @@ def decompose(e: AuditEvidence, findings: Sequence[Finding]) -> Decomposition:
     """
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")
-        parts = _remove_influences(e, findings)
+        parts, honest = _remove_influences(e, findings)
     reported = e.score["out" if e.procedure.features is not None else "in"].value
     chance = _mean_interval(e.null["in"].accuracies, e.alpha)
     rest = reported - chance.value - sum(part.value for part in parts)
     parts = _with_bound(e, findings, parts, rest)
     rest = reported - chance.value - sum(part.value for part in parts)
-    signal = Part("signal", rest, *_signal_bounds(e, parts, rest))
+    signal = Part("signal", rest, *_signal_bounds(e, honest, parts, rest))
     return Decomposition(
         reported, (Part("chance", *chance), signal, *parts), e.scoring, e.alpha
     )
 
 
-def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Part]:
+def _remove_influences(
+    e: AuditEvidence, findings: Sequence[Finding]
+) -> tuple[list[Part], Interval]:
+    """Return the parts, and the interval of the score when all is removed.
+
+    Where nothing is, it is that of the score under IN.
+    """
     shown = [one for one in findings if one.severity != "note"]
     p, now = e.procedure, _rerun(e, e.procedure)
     overlap = _overlap(e)
@@ -116,14 +122,42 @@ def _remove_influences(e: AuditEvidence, findings: Sequence[Finding]) -> list[Pa
     parts.append(part_between("features", now, after, e.alpha, _step(e)))
     if honest is not None and after is not None:
         p, now = honest, after
+    design = _splits_apart(e)
     duplicates, groups = _find_groups(e)
     for name, found in (("duplicates", duplicates), ("groups", groups)):
-        after = None if found is None else _runs_with(p, _group_folds(e, found))
+        designs = [] if found is None else _group_folds(e, found)
+        after = _runs_with(p, designs) if designs else None
         if name == "duplicates" and any(one.code == "VD027" for one in shown):
             after = _without_made(e, p)
+        elif after is not None:
+            design = designs[0]
         parts.append(part_between(name, now, after, e.alpha, _step(e)))
         now = now if after is None else after
-    return [*parts, _order(e, p, now), _batch(e)]
+    ordered = _ordered_folds(e)
+    after = None if ordered is None else _runs_with(p, [ordered])
+    parts.append(part_between("order", now, after, e.alpha, _step(e)))
+    design = design if after is None else ordered
+    interval = e.score["in"]
+    if p is not e.procedure or design is not None:
+        interval = _interval_of(p, design or e.splits, e.alpha, _step(e))
+    return [*parts, _batch(e)], interval
+
+
+def _interval_of(
+    p: Audited, splits: Sequence[Split], alpha: float, step: float
+) -> Interval:
+    """Return the corrected t interval of the score of a procedure, over splits.
+
+    Where the scores are equal it has the width of the rule of three.
+    """
+    run = p.inside(p.unpermuted, splits)
+    scores = run.scores[~np.isnan(run.scores)]
+    n_test = np.mean([len(split.test) for split in splits])
+    n_train = np.mean([len(split.train) for split in splits])
+    # (1 / S + n_test / n_train) in place of the 1 / S of independent scores
+    wider = math.sqrt(1 + scores.size * n_test / n_train)
+    half = max(wider * _half_width(scores, alpha), -math.log(alpha) * step)
+    return Interval(run.score, run.score - half, run.score + half)
 
 
 def _selection(e: AuditEvidence, choice: Part) -> Part:
@@ -219,18 +253,23 @@ def _with_bound(
     return [bound if part.name == name else part for part in parts]
 
 
-def _overlap(e: AuditEvidence) -> Part:
-    """Return what test samples in the training sets of the same splits add."""
-    p = e.procedure
-    nothing = Part("overlap", 0.0, 0.0, 0.0)
+def _splits_apart(e: AuditEvidence) -> list[Split] | None:
+    """Return the same splits without test samples in training; None if unneeded."""
     if not any(split.overlaps for split in e.splits):
-        return nothing
+        return None
     apart = [
         Split(split.test, e.n_samples, split.train[~np.isin(split.train, split.test)])
         for split in e.splits
     ]
-    if any(not _can_learn(split, coarse_outcome(p.table)) for split in apart):
-        return nothing
+    codes = coarse_outcome(e.procedure.table)
+    return apart if all(_can_learn(split, codes) for split in apart) else None
+
+
+def _overlap(e: AuditEvidence) -> Part:
+    """Return what test samples in the training sets of the same splits add."""
+    p, apart = e.procedure, _splits_apart(e)
+    if apart is None:
+        return Part("overlap", 0.0, 0.0, 0.0)
     run = p.inside(p.unpermuted, apart)
     value = e.score["in"].value - run.score
     if e.scoring.is_accuracy and p.table.weights is None:
@@ -489,17 +528,15 @@ def _half_width_of_difference(one: FloatArray, two: FloatArray, alpha: float) ->
     return float(stats.t.ppf(1 - alpha / 2, df)) * math.sqrt(total)
 
 
-def _order(e: AuditEvidence, p: Audited, now: FloatArray) -> Part:
+def _ordered_folds(e: AuditEvidence) -> list[Split] | None:
+    """Return folds of consecutive samples; None where neighbours are not alike."""
     table = e.procedure.table
-    nothing = Part("order", 0.0, 0.0, 0.0)
     if sparse.issparse(table.values) or table.n_samples < 20:
-        return nothing
+        return None
     if e.likeness_in_order < ORDER_Z or is_sorted_outcome(e):
-        return nothing
-    splits, _ = blocked_splits(
-        e.codes, units_in_order(table, e.order), min(10, max(2, len(e.splits)))
-    )
-    return part_between("order", now, _runs_with(p, [splits]), e.alpha, _step(e))
+        return None
+    units = units_in_order(table, e.order)
+    return blocked_splits(e.codes, units, min(10, max(2, len(e.splits))))[0]
 
 
 def _batch(e: AuditEvidence) -> Part:
@@ -516,21 +553,20 @@ def _batch(e: AuditEvidence) -> Part:
 
 
 def _signal_bounds(
-    e: AuditEvidence, parts: Sequence[Part], value: float
+    e: AuditEvidence, honest: Interval, parts: Sequence[Part], value: float
 ) -> tuple[float, float]:
-    """Combine the interval of the score under IN with those of the removed parts.
+    """Combine the interval of the honest score with those of the removed parts.
 
     That of the score has the luck of the folds in it, and is about the score without
     the optimism of a selection that could be repeated.
     """
-    inside = e.score["in"]
     counted = {"luck"} | ({"selection"} if e.procedure.features is not None else set())
     removed = [part for part in parts if part.name not in counted]
     low = math.hypot(
-        inside.value - inside.low, *(part.high - part.value for part in removed)
+        honest.value - honest.low, *(part.high - part.value for part in removed)
     )
     high = math.hypot(
-        inside.high - inside.value, *(part.value - part.low for part in removed)
+        honest.high - honest.value, *(part.value - part.low for part in removed)
     )
     return value - low, value + high
 

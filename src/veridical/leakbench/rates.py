@@ -37,12 +37,15 @@ class Rate(NamedTuple):
         low, high = wilson(self.share, self.n)
         return max(0.0, float(low)), min(1.0, float(high))
 
-    def write(self) -> str:
+    def write(self, digits: int = 0) -> str:
         """Write the share in per cent, with its interval."""
         if not self.n:
             return "–"
         low, high = self.bounds
-        return f"{100 * self.share:.0f} % ({100 * low:.0f} to {100 * high:.0f})"
+        share, least, most = (
+            f"{100 * one:.{digits}f}" for one in (self.share, low, high)
+        )
+        return f"{share} % ({least} to {most})"
 
 
 def count_detections(frame: pd.DataFrame) -> pd.DataFrame:
