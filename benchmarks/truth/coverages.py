@@ -366,10 +366,7 @@ def key_of(what: str, name: str, design: NullDesign) -> tuple[str, tuple[Any, ..
 
 
 def check() -> dict[str, tuple[int, int]]:
-    """Count, per method and kind, the designs whose range from others holds theirs.
-
-    A design whose own interval, from its number of data sets, meets the range counts.
-    """
+    """Count, per method and kind, the designs whose range from others holds theirs."""
     rows = coverage_table()
     counts: dict[str, list[int]] = {}
     for row in rows:

@@ -148,6 +148,34 @@ def test_the_processes_of_a_script_that_is_killed_end_too(tmp_path):
     assert not any(map(_runs, workers))
 
 
+_COMMAND = """
+import subprocess, sys
+from benchmarks.truth import __main__ as truth
+
+child = "import os, sys, time; open(sys.argv[1], 'w').write(str(os.getpid())); "
+child += "time.sleep(600)"
+truth.run = lambda minutes: subprocess.run([sys.executable, "-c", child, {note!r}])
+sys.argv = ["truth"]
+truth.main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_script_ends_with_the_command_that_is_terminated(tmp_path):
+    note = tmp_path / "child"
+    paths = os.pathsep.join([str(ROOT), str(ROOT / "src")])
+    made = subprocess.Popen(
+        [sys.executable, "-c", _COMMAND.format(note=str(note))],
+        env={**os.environ, "PYTHONPATH": paths},
+    )
+    end = time.monotonic() + 300
+    while not (note.exists() and note.read_text()) and time.monotonic() < end:
+        time.sleep(0.1)
+    made.terminate()
+    assert made.wait(60) == 128 + signal.SIGTERM
+    assert not _runs(int(note.read_text()))
+
+
 def _runs(pid):
     """Return whether a process runs; one that waits to be collected does not."""
     try:

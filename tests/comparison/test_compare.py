@@ -442,6 +442,38 @@ def test_scikit_learn_selectors_of_every_kind(problem, anova):
     assert np.array_equal(again.selected["in"][0], again.selected["in"][1])
 
 
+class Named(SelectKBest):
+    """The best of the features whose names have a prefix."""
+
+    def __init__(self, prefix="a", k=2):
+        super().__init__(k=k)
+        self.prefix = prefix
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self.scores_[~X.columns.str.startswith(self.prefix)] = -1.0
+        return self
+
+
+@pytest.mark.parametrize(
+    "steps", [(), (MinMaxScaler().set_output(transform="pandas"),)]
+)
+def test_selectors_may_know_features_by_their_names(problem, steps):
+    X, y = problem
+    names = [f"{'ab'[j % 2]}{j}" for j in range(X.shape[1])]
+    found = compare(
+        {p: make_pipeline(*steps, Named(p)) for p in "ab"},
+        pd.DataFrame(X, columns=names),
+        y,
+        estimator="nb",
+        n_features_to_select=2,
+        random_state=0,
+    )
+    for side in (0, 1):
+        assert (found.selected["in"][side] % 2 == side).all()
+        assert (found.selected["out"][side] % 2 == side).all()
+
+
 def test_users_objects_are_left_alone(problem, anova):
     X, y = problem
     selector, model = SelectKBest(f_classif, k=2), RandomForestClassifier(5)

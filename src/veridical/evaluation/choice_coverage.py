@@ -19,6 +19,7 @@ import numpy as np
 from veridical._core.numbers import count
 from veridical._core.scoring import ScoreInfo
 from veridical.evaluation.records import Coverage
+from veridical.evaluation.trust import range_of_shares
 
 #: Designs that are looked up for one answer.
 _NEAREST = 6
@@ -97,11 +98,11 @@ def _span(values: Sequence[int]) -> str:
 def coverage_of_choice(
     designs: Sequence[MeasuredChoice], correction: str
 ) -> Coverage | None:
-    """Summarize the coverage in some designs; None without designs."""
+    """Return the range of coverages over some designs; None without designs."""
     if not designs:
         return None
-    shares = [
-        (one.nested_covered if correction == "nested" else one.bbc_covered) / one.n_sets
+    covered = [
+        one.nested_covered if correction == "nested" else one.bbc_covered
         for one in designs
     ]
     conditions = (
@@ -110,7 +111,7 @@ def coverage_of_choice(
         f"{_span([one.n_features for one in designs])} features, "
         f"ten folds, {sum(one.n_sets for one in designs)} data sets in all"
     )
-    return Coverage(min(shares), max(shares), conditions)
+    return range_of_shares(covered, [one.n_sets for one in designs], conditions)
 
 
 def say_bias(

@@ -839,7 +839,10 @@ def rank(
         selector._accept(table)  # messages have the indices of X
     if _uses_indices(selector):
         columns = None
-    shuffled = table if columns is None else table.permute(columns)
+    shuffled = table
+    if columns is not None:  # a selector of others may know features by their names
+        by_table = table.is_lazy or hasattr(selector, "fit_table")
+        shuffled = (table.permute if by_table else table.take_columns)(columns)
     # How far a search goes may depend on the number of features.
     asked = set_size(clone(selector, safe=False), n_features)
     if n_features is None or not shares_work(selector) or has_groups(selector):
