@@ -33,14 +33,16 @@ def _by_frequency(leading: list[Any], n_features: int) -> Result:
 
 
 def lead(name: str) -> Run:
-    """Find the first features of every half at once."""
+    """Find the first features of every half, some halves at a time, as `discover`."""
 
     def run(problem: Problem) -> Result:
+        from veridical.discovery.stable import select_halves
         from veridical.selection import SELECTORS
 
         table, halves = _halves(problem)
-        leading = SELECTORS[name](n_jobs=1).lead_table(table, halves, N_FIRST)
-        return _by_frequency(leading, table.n_features)
+        selector = SELECTORS[name](n_jobs=1)
+        found = select_halves(table, halves, N_FIRST, selector.lead_table)
+        return _by_frequency(found.leading, table.n_features)
 
     return run
 

@@ -100,3 +100,21 @@ def test_tables_of_bits_are_bounded():
     assert not tabulate_bits(y, totals, counts, xlogx_table(1000)).saved.size
     few = tabulate_bits(y, totals // 10, counts, xlogx_table(1000))
     assert few.saved.size == 51 * 51
+    for heavy, tabulated in ((1 << 15) - 1, False), ((1 << 15) - 2, True):
+        totals = np.array([[1, heavy], [1, heavy]], dtype=np.int32)
+        bits = tabulate_bits(np.arange(2), totals, totals, xlogx_table(1 << 16))
+        assert bool(bits.saved.size) == tabulated  # a step has 16 bits
+
+
+def test_the_gain_alone_is_the_first_of_both_scores():
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 2
+    X = rng.normal(size=(40, 12)) + y[:, None]
+    X[:, 4:8] = np.round(X[:, 4:8] % 3)
+    table = Table.from_arrays(X, np.isin(np.arange(12), range(4, 8)), y)
+    sets = TrainSets.from_indices([np.arange(40), np.arange(30), np.arange(9, 40)], 40)
+    gain, uncertainty = gains(table, sets, 1)
+    (alone,) = gains(table, sets, 1, n_scores=1)
+    np.testing.assert_array_equal(alone, gain)
+    assert (gain > 0).all(axis=0).any()
+    assert not np.array_equal(gain, uncertainty)

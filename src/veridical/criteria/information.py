@@ -90,14 +90,16 @@ def gains(
     n_threads: int,
     mdl_cost: MdlCost = "cuts",
     target_bins: int = TARGET_BINS,
-) -> tuple[FloatArray, FloatArray]:
+    n_scores: int = 2,
+) -> list[FloatArray]:
     """Compute information gain and symmetrical uncertainty with the class, each (S, p).
 
     Numeric features are cut into intervals by Fayyad and Irani's rule on the training
     set itself; categorical features are not changed. A target of numbers is cut into
-    `target_bins` intervals.
+    `target_bins` intervals. With 1 as `n_scores` the gain is computed alone.
     """
-    return _gains(data, _problems(data, sets, target_bins), n_threads, mdl_cost)
+    problems = _problems(data, sets, target_bins)
+    return _gains(data, problems, n_threads, mdl_cost, n_scores)
 
 
 def permuted_gains(
@@ -106,13 +108,14 @@ def permuted_gains(
     n_threads: int,
     mdl_cost: MdlCost = "cuts",
     target_bins: int = TARGET_BINS,
-) -> tuple[FloatArray, FloatArray]:
+    n_scores: int = 2,
+) -> list[FloatArray]:
     """Compute the scores of all samples for outcomes in other orders, each (B, p)."""
     weights = np.ones(data.n_samples) if data.weights is None else data.weights
     problems = [
         _problem(data.permuted(order), weights[None], target_bins) for order in orders
     ]
-    return _gains(data, problems, n_threads, mdl_cost)
+    return _gains(data, problems, n_threads, mdl_cost, n_scores)
 
 
 class _SharedClasses(NamedTuple):
@@ -143,60 +146,60 @@ def _problems(data: Table, sets: TrainSets, target_bins: int) -> list[_SharedCla
 
 
 def _gains(
-    data: Table, problems: Sequence[_SharedClasses], n_threads: int, mdl_cost: MdlCost
-) -> tuple[FloatArray, FloatArray]:
+    data: Table,
+    problems: Sequence[_SharedClasses],
+    n_threads: int,
+    mdl_cost: MdlCost,
+    n_scores: int,
+) -> list[FloatArray]:
     """Compute the scores of the training sets of all problems, one after the other."""
     n_features, count_cuts = data.values.shape[1], _counts_cuts(mdl_cost)
-    ends = np.cumsum([len(one.totals) for one in problems]).tolist()
     xlogx = xlogx_table(max(int(one.totals.sum(axis=1).max()) for one in problems))
-    gain = np.empty((n_features, ends[-1]))
-    uncertainty = np.empty((n_features, ends[-1]))
+    # The scores of every problem; features are rows, as in the kernels.
+    shapes = [(n_scores, n_features, len(one.totals)) for one in problems]
+    found = [np.empty(shape) for shape in shapes]
+    unwanted = np.empty((0, 0))
     categorical = data.categorical
-
-    def parts() -> Iterator[tuple[_SharedClasses, slice]]:
-        for one, end in zip(problems, ends, strict=True):
-            yield one, slice(end - len(one.totals), end)
-
     tables = [tabulate_bits(*one[:3], xlogx) for one in problems]
 
-    def score_numeric(where: slice | IntArray, block: FloatArray) -> None:
+    def score_numeric(lo: int, block: FloatArray, outs: list[FloatArray]) -> None:
         order, n_values = sort_and_count(block)
-        for (one, here), bits in zip(parts(), tables, strict=True):
-            g, u = np.empty((2, len(block), len(one.totals)))
+        for one, bits, out in zip(problems, tables, outs, strict=True):
+            g, u, *_ = *out[:, lo : lo + len(block)], unwanted
             block_gains(block, order, n_values, *one, bits, xlogx, count_cuts, g, u)
-            gain[where, here], uncertainty[where, here] = g, u
 
-    def coded(where: slice | IntArray, block: FloatArray) -> None:
+    def coded(lo: int, block: FloatArray, outs: list[FloatArray]) -> None:
         n_values = np.nanmax(block, axis=1, initial=0).astype(np.intp) + 1
-        for (y, totals, counts, _), here in parts():
-            g, u = np.empty((2, len(block), len(totals)))
+        for (y, totals, counts, _), out in zip(problems, outs, strict=True):
+            g, u, *_ = *out[:, lo : lo + len(block)], unwanted
             n_classes = totals.shape[1]
             block_categorical_gains(block, n_values, y, n_classes, counts, g, u)
-            gain[where, here], uncertainty[where, here] = g, u
 
     def work(lo: int, hi: int, block: FloatArray) -> None:
         in_block = categorical[lo:hi]
-        if not in_block.any():
-            score_numeric(slice(lo, hi), block)
-        elif in_block.all():
-            coded(slice(lo, hi), block)
-        else:
-            score_numeric(lo + np.flatnonzero(~in_block), block[~in_block])
-            coded(lo + np.flatnonzero(in_block), block[in_block])
+        for score, kind in ((score_numeric, ~in_block), (coded, in_block)):
+            if kind.all():
+                score(lo, block, found)
+            elif kind.any():
+                n = int(kind.sum())
+                parts = [np.empty((n_scores, n, shape[2])) for shape in shapes]
+                score(0, block[kind], parts)
+                for out, part in zip(found, parts, strict=True):
+                    out[:, lo + np.flatnonzero(kind)] = part
 
     def stored(
         lo: int, hi: int, values: FloatArray, rows: IntArray, end: IntArray
     ) -> None:
         order = sort_stored(values, end)
-        for (y, totals, _, by_row), here in parts():
-            g, u = np.empty((2, hi - lo, len(totals)))
+        for (y, totals, _, by_row), out in zip(problems, found, strict=True):
+            g, u, *_ = *out[:, lo:hi], unwanted
             stored_gains(
                 values, rows, end, order, y, totals, by_row, xlogx, count_cuts, g, u
             )
-            gain[lo:hi, here], uncertainty[lo:hi, here] = g, u
 
     map_blocks(work, data.values, n_threads, stored)
-    return gain.T, uncertainty.T
+    joined = found[0] if len(found) == 1 else np.concatenate(found, axis=2)
+    return [scores.T for scores in joined]
 
 
 def cut_points(
@@ -280,8 +283,8 @@ class InformationRelevance:
 
     def scores(self, data: Table, sets: TrainSets, n_threads: int) -> FloatArray:
         """Return the scores of the features for every training set."""
-        found = gains(data, sets, n_threads, self.mdl_cost, self.target_bins)
-        return found[self._place]
+        options = self.mdl_cost, self.target_bins, self._place + 1
+        return gains(data, sets, n_threads, *options)[self._place]
 
     def permuted_scores(
         self, data: Table, orders: IntArray, columns: IntArray, n_threads: int
@@ -290,10 +293,9 @@ class InformationRelevance:
 
         Features are sorted once.
         """
-        found = permuted_gains(
-            data.permute(columns), orders, n_threads, self.mdl_cost, self.target_bins
-        )
-        return found[self._place]
+        options = self.mdl_cost, self.target_bins, self._place + 1
+        part = data.permute(columns)
+        return permuted_gains(part, orders, n_threads, *options)[self._place]
 
 
 @dataclass(frozen=True)

@@ -162,7 +162,13 @@ class SavedBits(NamedTuple):
 
     saved: NDArray[np.float32]
     start: NDArray[np.int32]
-    step: NDArray[np.int32]
+    step: NDArray[np.int16]
+
+
+def _no_bits() -> SavedBits:
+    return SavedBits(
+        np.empty(0, np.float32), np.empty(0, np.int32), np.empty((0, 0), np.int16)
+    )
 
 
 def tabulate_bits(
@@ -176,8 +182,7 @@ def tabulate_bits(
     totals, which = np.unique(class_totals, axis=0, return_inverse=True)
     sizes = np.prod(totals + 1.0, axis=1)
     if n_sets == 1 or sizes.sum() > MAX_ENTRIES:
-        none = np.empty(0, dtype=np.int32)
-        return SavedBits(np.empty(0, dtype=np.float32), none, none.reshape(0, 0))
+        return _no_bits()
     ends = np.cumsum(sizes).astype(np.int32)
     saved = np.empty(ends[-1], dtype=np.float32)
     for total, end, size in zip(totals, ends, sizes.astype(int), strict=True):
@@ -187,15 +192,18 @@ def tabulate_bits(
         weight[k - 1] = weight[k] * (totals[:, k] + 1)
     which = which.reshape(-1)
     width = -(-n_sets // WIDTH) * WIDTH
-    start, step = np.zeros(width, np.int32), np.zeros((len(y), width), np.int32)
+    start, step = np.zeros(width, np.int32), np.zeros((len(y), width), np.int16)
     start[:n_sets] = (ends - sizes)[which]
-    step[:, :n_sets] = counts.T * weight[y][:, which]
+    moves = counts.T * weight[y][:, which]
+    if moves.max() > np.iinfo(step.dtype).max:
+        return _no_bits()
+    step[:, :n_sets] = moves
     return SavedBits(saved, start, step)
 
 
 @njit(cache=True, nogil=True)
 def _count_values(
-    x: FloatArray, rows: IntArray, step: NDArray[np.int32], n_values: NDArray[np.int32]
+    x: FloatArray, rows: IntArray, step: NDArray[np.int16], n_values: NDArray[np.int32]
 ) -> None:
     """Count the values of a sorted feature in every training set."""
     present = np.zeros(n_values.size, dtype=np.int32)
@@ -710,6 +718,16 @@ def _cuts(
 
 
 @njit(cache=True, nogil=True)
+def write_scores(
+    g: float, u: float, j: int, s: int, gain: FloatArray, uncertainty: FloatArray
+) -> None:
+    """Store the scores of a feature in a set; `uncertainty` may be empty."""
+    gain[j, s] = g
+    if uncertainty.size > 0:
+        uncertainty[j, s] = u
+
+
+@njit(cache=True, nogil=True)
 def block_gains(
     columns: FloatArray,
     order: IntArray,
@@ -728,6 +746,7 @@ def block_gains(
 
     `n_values` are the numbers of different values of each feature (0 if it was found
     that it may be cut), `by_row` the counts transposed, and `bits` may be empty.
+    `uncertainty` is empty where it is not wanted.
 
     A feature without an accepted cut has one bin and scores exactly 0.
     """
@@ -766,7 +785,7 @@ def block_gains(
             candidates = n_values[j] - 1 if count_cuts else sizes[0] - 1
             total = class_totals[0]
             if cannot_be_cut(label, weight, total, candidates, 0, 0, xlogx, below):
-                gain[j, 0] = uncertainty[j, 0] = 0.0
+                write_scores(0.0, 0.0, j, 0, gain, uncertainty)
                 continue
         n_known = 0
         for t in range(n):
@@ -800,8 +819,7 @@ def block_gains(
                 values, label, rows, by_row, known, xlogx, count_cuts, left, best, worth
             )
         for s in range(n_sets):
-            gain[j, s] = 0.0
-            uncertainty[j, s] = 0.0
+            write_scores(0.0, 0.0, j, s, gain, uncertainty)
             if not worth[s]:
                 continue
             for t in range(n):
@@ -814,7 +832,8 @@ def block_gains(
             for k in range(n_classes):
                 missing[k] = class_totals[s, k] - known[k, s]
             spread_missing(table, missing)
-            gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)
+            g, u = gain_and_uncertainty(table)
+            write_scores(g, u, j, s, gain, uncertainty)
 
 
 @njit(cache=True, nogil=True)
@@ -898,4 +917,5 @@ def block_categorical_gains(
                 else:
                     table[int(columns[j, i]), y[i]] += w
             spread_missing(table, missing)
-            gain[j, s], uncertainty[j, s] = gain_and_uncertainty(table)
+            g, u = gain_and_uncertainty(table)
+            write_scores(g, u, j, s, gain, uncertainty)

@@ -22,7 +22,13 @@ from numpy.typing import NDArray
 
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.compiling import njit
-from veridical.kernels.mdl import SavedBits, block_gains, cannot_be_cut, column_cuts
+from veridical.kernels.mdl import (
+    SavedBits,
+    block_gains,
+    cannot_be_cut,
+    column_cuts,
+    write_scores,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +96,7 @@ def stored_gains(
     bits = SavedBits(
         np.empty(0, dtype=np.float32),
         np.empty(0, dtype=np.int32),
-        np.empty((0, 0), dtype=np.int32),
+        np.empty((0, 0), dtype=np.int16),
     )
     below = np.empty(class_totals.shape[1], dtype=np.int32)
     open_ = np.zeros(1, dtype=np.intp)  # it was found that the feature may be cut
@@ -109,7 +115,7 @@ def stored_gains(
             if cannot_be_cut(
                 label, counts[0], total, candidates, begin, zeros_end, xlogx, below
             ):
-                gain[j, 0] = uncertainty[j, 0] = 0.0
+                write_scores(0.0, 0.0, j, 0, gain, uncertainty)
                 continue
         block_gains(
             x.reshape(1, -1),
