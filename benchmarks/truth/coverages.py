@@ -129,8 +129,10 @@ MEASURES = {
 _ALL = slice(None)
 #: Features of a fresh sample; of wider tables only those that are selected are drawn.
 MOST_DRAWN = 1500
-#: Fresh samples on which the accuracy of a model is measured.
-N_FRESH = 2000
+#: Fresh samples on which the accuracy of a model is measured; in designs of more than
+#: so many samples this many per sample. The error of this accuracy counts as a miss: of
+#: intervals that cover in 95 %, with 100 samples in 0.6 %, with 400 in 2.4 %.
+N_FRESH, N_MANY, FRESH_PER_SAMPLE = 2000, 400, 20
 
 
 def make_procedure(design: NullDesign) -> Any:
@@ -175,7 +177,7 @@ def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
         while np.bincount(y, minlength=design.n_classes).min() < 2:
             y = rng.choice(design.n_classes, design.n_samples, p=shares)
         X = draw(design, y, rng)
-        fresh = rng.choice(design.n_classes, N_FRESH, p=shares)
+        fresh = rng.choice(design.n_classes, count_fresh(design.n_samples), p=shares)
         found = estimate(procedure, X, y, cv=method, random_state=run, progress=False)
         rows = method.split(y, run)[0].train if name == "holdout" else np.arange(len(y))
         if len(np.unique(y[rows])) < 2:
@@ -195,6 +197,11 @@ def measure_design(what: str, name: str, design: NullDesign) -> list[Row]:
             covered[kind] += low <= truths[-1] <= high
     accuracy = float(np.mean(truths))
     return [_row(name, kind, design, accuracy, n[kind], covered[kind]) for kind in n]
+
+
+def count_fresh(n_samples: int) -> int:
+    """Return the number of fresh samples for a design."""
+    return FRESH_PER_SAMPLE * n_samples if n_samples > N_MANY else N_FRESH
 
 
 def measure_optimism(name: str, design: NullDesign) -> list[Row]:

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from shutil import copy
 
+import numpy as np
 import pytest
 from benchmarks.measure import ROOT
 from benchmarks.measured import FILES
@@ -20,6 +21,7 @@ from benchmarks.truth import __main__ as truth
 from benchmarks.truth import choices, claims, coverages, designs, findings
 from benchmarks.truth.__main__ import APART, AT_ONCE, BUDGET, LIMITS, SHIPPED
 from benchmarks.truth.sizes import SHAPES
+from scipy.stats import norm
 
 
 def test_the_limits_of_all_scripts_are_within_the_budget():
@@ -254,6 +256,14 @@ def test_a_fresh_clone_draws_nothing_that_is_in_its_tables(tmp_path, monkeypatch
     assert len(counted) >= 600
     assert not counted & set(choices.todo(80))
     assert coverages.list_unseen(32, 20261119) == [(30, 20261119), (31, 20261119)]
+
+
+def test_the_error_of_the_truth_is_small_beside_that_of_an_estimate():
+    """It lets at most 2.4 % more of the intervals miss, as docs/estimating.md says."""
+    for _, _, design in coverages.plan():
+        share = design.n_samples / coverages.count_fresh(design.n_samples)
+        covered = 2 * norm.cdf(norm.ppf(0.975) / np.sqrt(1 + share)) - 1
+        assert 0.95 - covered < 0.0245
 
 
 def test_claims_keep_their_rows_while_sizes_are_measured_anew(monkeypatch):
