@@ -49,6 +49,26 @@ def test_every_candidate_has_a_pvalue_in_every_kind_of_design():
         assert all(one["kappa 0"] <= one["kappa 1"] for one in known)
 
 
+def test_the_jackknife_over_folds_is_right_for_sums_over_folds_and_pairs():
+    rng = np.random.default_rng(0)
+    v, n = 5, 4000
+    means, variances = np.empty((2, n))
+    for i in range(n):
+        own = rng.normal(size=v)
+        # What training on fold l changes on fold j, partly the same both ways.
+        either, both = rng.normal(size=(2, v, v))
+        pairs = rng.normal(size=v) + 2 * (either + (both + both.T) / np.sqrt(2))
+        np.fill_diagonal(pairs, 0)
+        d = own + pairs.sum(axis=1) / (v - 1)
+        left = own[:, None] + (pairs.sum(axis=1)[:, None] - pairs) / (v - 2)
+        np.fill_diagonal(left, 0)
+        means[i], variances[i] = d.mean(), factors.jackknife(d, left)
+    error = np.hypot(variances.std() / np.sqrt(n), means.var() * np.sqrt(2 / n))
+    assert abs(variances.mean() - means.var()) < 3 * error
+    alone = np.where(np.eye(v), 0, own[:, None])
+    assert factors.jackknife(own, alone) == pytest.approx(own.var(ddof=1) / v)
+
+
 @pytest.mark.parametrize("target", ["numbers", "survival"])
 def test_each_selector_selects_from_its_own_block(target):
     design = calibrated.Design(target, 60, 0.7, censored=0.3, group_size=2)
