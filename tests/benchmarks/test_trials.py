@@ -106,6 +106,29 @@ def test_both_models_of_a_test_set_are_equal(monkeypatch, score, group_size):
         assert shared == pytest.approx(test_sets.GROUP_SHARE, abs=0.15)
 
 
+@pytest.mark.parametrize("kind", ["numbers", "survival"])
+@pytest.mark.parametrize("group_size", [1, 4])
+def test_both_models_of_an_outcome_are_equal(monkeypatch, kind, group_size):
+    monkeypatch.setattr(test_sets, "N_SETS", 60)
+    monkeypatch.setattr(test_sets, "N_TRUE_TIMES", 800)
+    censored = 0.0 if kind == "numbers" else 0.4
+    design = test_sets.OutcomeDesign(kind, 40, group_size, 1.0, censored=censored)
+    for row in test_sets.measure_outcome(design):
+        assert row["rejected_0.05"] <= 12
+        assert row["rejected_0.01"] <= row["rejected_0.05"] <= row["rejected_0.1"]
+        assert row["covered"] >= 48
+        assert row["minority"] == (0.5 if kind == "numbers" else 0.6)
+    y, predicted = test_sets.draw_outcome(design, 5000, np.random.default_rng(0))
+    name = "r2" if kind == "numbers" else "concordance"
+    one, other = test_sets.score_outcome(name, y, predicted)
+    assert one == pytest.approx(other, abs=0.02)
+    if kind == "numbers":  # all but 1 and the error, of a variance of 2
+        assert one == pytest.approx(1 - (1 + test_sets.ERROR) / 2, abs=0.03)
+    else:
+        assert y.test.event.mean() == pytest.approx(0.6, abs=0.02)
+        assert one > 0.65
+
+
 def test_both_sides_of_other_tests_are_equal(monkeypatch):
     monkeypatch.setattr(other_tests, "N_DELONG", 400)
     monkeypatch.setattr(other_tests, "N_CONSERVATIVE", 5)

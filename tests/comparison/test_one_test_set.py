@@ -17,6 +17,7 @@ from veridical._core.errors import InputError
 from veridical._core.table import Table
 from veridical.comparison import delong
 from veridical.comparison.paired import N_HALVES, score_halves
+from veridical.datasets import make_linear_regression, make_survival
 from veridical.evaluation import CrossValidation, Holdout, estimate
 from veridical.evaluation.intervals import paired_shares, wilson
 from veridical.learning import NaiveBayes, make_estimator
@@ -191,6 +192,39 @@ def test_the_page_is_about_one_test_set():
     assert "one test set" in size.design
     assert set(found.further_means) == {"brier_score"}
     assert found.to_frame().shape[0] == 4
+
+
+@pytest.mark.parametrize(
+    ("scoring", "label", "known"),
+    [
+        ("r2", "R²", True),
+        ("mae", "mean absolute error", True),
+        ("rmse", "root mean squared error", True),
+        ("spearman", "", False),
+        ("concordance", "concordance", True),
+        ("uno", "", False),
+    ],
+)
+def test_rates_of_numbers_and_survival_times_on_one_test_set(scoring, label, known):
+    """They are those of test sets alone, whatever the unit of the target."""
+    splits = [(np.arange(80), np.arange(80, 160))]
+    if scoring in ("concordance", "uno"):
+        X, y = make_survival(160, 8, 3, strength=1.5, censored=0.4, random_state=0)
+        selectors, estimator = ["cox-score", "relieff"], "cox"
+    else:
+        X, y = make_linear_regression(160, 8, 3, r2=0.5, random_state=0)
+        y, selectors, estimator = 1000 * y, ["correlation", "relieff"], "ridge"
+    options = {"cv": splits, "scoring": scoring, "random_state": 0}
+    coverage = estimate(estimator, X, y, **options).coverage
+    assert bool(coverage) == known
+    found = compare(
+        selectors, X, y, n_features_to_select=3, test="jackknife", **options
+    )
+    size = found.verdicts["in"].test.size
+    assert (size is not None) == known
+    if known:
+        assert size.design.startswith(f"{label}, one test set of 40 to ")
+        assert size.design == coverage["jackknife"].conditions.split(";")[0]
 
 
 def test_equal_sides_are_a_draw():

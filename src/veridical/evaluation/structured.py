@@ -50,6 +50,9 @@ MEASURED_SCORES = {
     "root_mean_squared_error": "root mean squared error",
     "spearman": "Spearman's rank correlation",
     "concordance": "concordance",
+    "concordance_uno": "concordance (Uno)",
+    "time_dependent_auc": "time-dependent area under the ROC curve",
+    "integrated_brier_score": "integrated Brier score",
 }
 
 #: Losses on the scale of the target, which designs have as shares of that of guessing.
@@ -165,18 +168,14 @@ class Structure(NamedTuple):
     @classmethod
     def from_table(cls, score: str, table: Table, situation: Situation) -> Structure:
         """Describe a table, the estimator of a situation and its score."""
-        counts = list(table.target.counts().values())
         n = table.n_units
-        share = min(counts) / sum(counts) if counts else 0.5
-        if isinstance(table.target, Survival):
-            share = float(table.target.event.mean())
         return cls(
             score,
             n,
             table.n_samples / n,
             situation.n_features,
             situation.n_selected,
-            share,
+            _share(table.target),
             situation.estimator,
             situation.accuracy,
             loss_of_guessing(score, table.target),
@@ -204,6 +203,14 @@ class Structure(NamedTuple):
             return math.inf
         other_kind = other.estimator not in _alike(self.estimator)
         return math.hypot(*self.steps(other), _OTHER_ESTIMATOR * other_kind)
+
+
+def _share(target: Target) -> float:
+    """Return the share of the smallest class, or of events; 0.5 for numbers."""
+    if isinstance(target, Survival):
+        return float(target.event.mean())
+    counts = list(target.counts().values())
+    return min(counts) / sum(counts) if counts else 0.5
 
 
 def _alike(estimator: str) -> tuple[str, ...]:
@@ -267,8 +274,7 @@ def rows_of_test_set(score: str, tested: Table, value: float) -> list[Structured
     rows = test_set_table()
     if tested.weights is not None or not rows or not math.isfinite(value):
         return []
-    counts = list(tested.target.counts().values())
-    if len(counts) != 2:
+    if tested.kind == "classes" and len(tested.target.counts()) != 2:
         return []
     n, like = tested.n_units, rows[0].situation
     place = Structure(
@@ -277,9 +283,10 @@ def rows_of_test_set(score: str, tested: Table, value: float) -> list[Structured
         tested.n_samples / n,
         like.n_features,
         like.n_selected,
-        min(counts) / sum(counts),
+        _share(tested.target),
         like.estimator,
         value,
+        loss_of_guessing(score, tested.target),
     )
     return find_near(rows, place, _FARTHEST_TEST_SET)
 
