@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 
 from benchmarks import store
-from benchmarks.leakbench.parts import count_covered
+from benchmarks.leakbench.parts import MISTAKES, count_covered
 from veridical.leakbench import MECHANISMS
 from veridical.leakbench.rates import (
     DESIGN,
@@ -166,7 +166,8 @@ def _intervals(parts: pd.DataFrame) -> list[str]:
         f"benchmarks.leakbench.parts` on draws 0 to {parts['table'].max()} of the same "
         "seed. Intervals of one table are not independent, so that the intervals of "
         "these shares are too narrow. The intervals of choice, of removed samples and "
-        "of fitted steps are bounds and have no coverage.",
+        "of fitted steps are bounds and have no coverage. Signal of leaky work is that "
+        f"of tables with {', '.join(name for name, _ in MISTAKES)} in turn.",
         _table("part | what it should cover | coverage | intervals", rows),
     ]
 
@@ -293,7 +294,7 @@ def _rivals(frame: pd.DataFrame, others: pd.DataFrame) -> list[str]:
                 f"{int(warned.sum())}{some and f' of {some}'}"
                 if len(warned)
                 else "fails"
-                if one != "Leakly"
+                if one not in ("Leakly", "skore")
                 else "not run"
             )
         rows.append(tuple(row))

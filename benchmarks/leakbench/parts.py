@@ -68,7 +68,7 @@ PARTS = (
 MISTAKES = (
     *(("outcome-copy", 1.0), ("patients", 0.5), ("missingness", 0.6)),
     *(("near-duplicates", 0.01), ("duplicates", 0.5), ("overlapping-folds", 0.2)),
-    *(("consequence", 0.2), ("target-encoding", 3.0)),
+    *(("consequence", 0.2), ("target-encoding", 3.0), ("time-order", 1.0)),
 )
 
 
