@@ -29,6 +29,9 @@ _MARKERS = [
 #: Characters; a longer field must have a quotation mark that is never closed.
 _LONGEST_FIELD = 131_072
 
+#: Bytes that are searched at once.
+_PART = 1 << 18
+
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+(?:,\d+)?(?:[eE][+-]?\d+)?\s*", re.ASCII)
 
 #: Before pandas 3.1 its default parser could miss the nearest double by one bit.
@@ -255,12 +258,12 @@ def _scan_unquoted(
     if b"\r" in content and content.count(b"\r") != content.count(b"\r\n"):
         return None
     letters = np.frombuffer(content, dtype=np.uint8)
-    ends = np.flatnonzero(letters == ord("\n"))
+    ends = _find(letters, "\n")
     if not content.endswith(b"\n"):
         ends = np.append(ends, len(content))
     starts = np.concatenate([[0], ends[:-1] + 1])
-    is_separator = letters == ord(separator)
-    widths = np.add.reduceat(is_separator, starts, dtype=np.int32) + 1
+    separators = _find(letters, separator)
+    widths = np.diff(np.searchsorted(separators, ends), prepend=0) + 1
     # A line without a separator is blank, or wrong in a table of several columns.
     alone = np.flatnonzero(widths == 1)
     if any(
@@ -271,9 +274,18 @@ def _scan_unquoted(
     if not rows.size or (widths[rows] != widths[rows[0]]).any():
         return None
     if (ends - starts).max() > _LONGEST_FIELD:  # perhaps a field is, too
-        separators = np.flatnonzero(is_separator)
         fields = np.sort(np.concatenate([separators, ends]))
         if np.diff(fields, prepend=-1).max() > _LONGEST_FIELD:
             return None
     first = content[starts[rows[0]] : ends[rows[0]]].decode().rstrip("\r")
     return first.split(separator), (rows + 1).tolist()
+
+
+def _find(letters: NDArray[np.uint8], one: str) -> NDArray[np.intp]:
+    """Return the places of a character; parts of the text stay in the cache."""
+    return np.concatenate(
+        [
+            first + np.flatnonzero(letters[first : first + _PART] == ord(one))
+            for first in range(0, letters.size, _PART)
+        ]
+    )

@@ -207,6 +207,9 @@ def _read_whole(path: str | Path, target: str | None, header: bool | None) -> Re
             if head.startswith(binary.magic):
                 _refuse_header(header, binary.name, name)
                 return binary.read(path, target, name)
+        if file.seekable():  # not a pipe: the head need not be joined to the rest
+            file.seek(0)
+            head = b""
         content, packed = unpack(read_all(file, name, head), name)
     refuse_unsupported(content[:128], name)
     expected = _by_suffix(path)

@@ -48,7 +48,7 @@ def read_all(file: BinaryIO, name: str, head: bytes = b"") -> bytes:
         If it holds more than the memory of this computer.
     """
     room = memory()
-    parts, size = [head], os.fstat(file.fileno()).st_size
+    parts, size = [head] * bool(head), os.fstat(file.fileno()).st_size
     if size <= room:
         step, size = max(_STEP, size), 0  # of a pipe the size is not known
         while size <= room and (part := file.read(step)):

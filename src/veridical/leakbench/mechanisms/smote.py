@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.neighbors import NearestNeighbors
 
 from veridical._core.arrays import FloatArray
+from veridical._core.seeds import as_generator
 from veridical.leakbench.honest_tables import HonestTable, nearest
 from veridical.leakbench.planting import Mechanism, Planted, Scenario
 
@@ -31,9 +32,8 @@ class SmoteInside(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> SmoteInside:
         """Make as many samples of class 1 as it lacks, and fit."""
         rare = X[y == 1]
-        new = interpolate(
-            rare, len(y) - 2 * len(rare), np.random.default_rng(self.seed)
-        )
+        rng = as_generator(self.seed)
+        new = interpolate(rare, len(y) - 2 * len(rare), rng)
         self.classes_ = np.unique(y)
         both = np.vstack([X, new]), np.r_[y, np.ones(len(new), dtype=y.dtype)]
         self.model_ = clone(self.estimator).fit(*both)
