@@ -49,6 +49,8 @@ POWER = Path(__file__).with_name("discoveries_power.csv")
 NOISE = Path(__file__).with_name("discoveries_noise.csv")
 #: Data sets of a design: with and without relevant features.
 N_SETS = {False: 150, True: 500}
+#: Data sets of a design that ``--above`` adds to.
+N_ABOVE = 600
 #: Data sets that are measured before the table is written.
 BATCH = 25
 
@@ -345,7 +347,7 @@ def run(minutes: float, only: str = "", above: bool = False, target: str = "") -
     while time.monotonic() < end:
         todo = [
             one
-            for one in work(found)
+            for one in work(found, N_ABOVE if above else None)
             if only in one[1]
             and (not above or one in suspects)
             and target in ("", one[0].target)
@@ -373,8 +375,13 @@ def run(minutes: float, only: str = "", above: bool = False, target: str = "") -
         )
 
 
-def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, str]]:
-    """List what lacks data sets, first where the fewest are, and small designs."""
+def work(
+    found: dict[tuple[Design, str], dict[str, float]], n_sets: int | None = None
+) -> list[tuple[Any, str]]:
+    """List what lacks data sets, first where the fewest are, and small designs.
+
+    Every design is to have `n_sets`, if they are given.
+    """
     todo = []
     for design in designs():
         for name in METHODS:
@@ -383,6 +390,7 @@ def work(found: dict[tuple[Design, str], dict[str, float]]) -> list[tuple[Any, s
             done = int(found.get((design, name), {}).get("n_sets", 0))
             wanted = N_SETS[design.outcome == "null"] * SHARES.get(name, 1.0)
             wanted = N_EACH.get((name, design.target), wanted)
+            wanted = n_sets or wanted
             if done < wanted:
                 todo.append((done / wanted, design.n * design.p, design, name))
     todo.sort(key=lambda one: one[:2])
