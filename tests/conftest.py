@@ -1,6 +1,7 @@
 """One browser for all tests of a worker, and tests that are the same on every run."""
 
 import os
+import signal
 import zlib
 
 import numpy as np
@@ -17,6 +18,11 @@ settings.register_profile(
 )
 settings.register_profile("explore", deadline=None)
 settings.load_profile("repeatable")
+
+# A shell lets its jobs in the background ignore Ctrl-C, and all that they start; tests
+# send it to commands.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_make_parametrize_id(val):
