@@ -113,6 +113,27 @@ def test_samples_on_which_nothing_was_fitted_measure_what_fitting_adds():
     assert part.high - part.value == pytest.approx(part.value - part.low)
 
 
+def test_a_bound_holds_what_was_measured_of_the_same_step():
+    """A correction cannot be repeated, and something was fitted on half of the rows."""
+    rng = np.random.default_rng(0)
+    y = np.arange(120) % 2
+    batch = (rng.random(120) < np.where(y == 1, 0.7, 0.3)).astype(int)
+    X = rng.normal(size=(120, 20)) + y[:, np.newaxis] * (np.arange(20) < 3)
+    X[:60, 0] += 3 * y[:60]
+    for b, k in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        own = (batch == b) & (y == k)
+        X[own] += X[y == k].mean(axis=0) - X[own].mean(axis=0)
+    known = {"batch": batch, "fitted_on": np.arange(60)}
+    found = audit(GaussianNB(), X, y, cv=5, **known, **FEW)
+    severity = {one.code: one.severity for one in found.findings}
+    assert severity["VD013"] == "error"
+    assert any("accuracy_unseen" in one.details for one in found.findings)
+    parts = found.decomposition
+    assert sum(part.value for part in parts.parts) == pytest.approx(parts.reported)
+    assert parts["signal"].value == pytest.approx(0.0)
+    assert (parts["fitted"].low, parts["fitted"].high) == (0, parts["fitted"].value)
+
+
 def test_other_scores_and_some_checks():
     table = draw_table("signal", 0)
     by_auc = audit(GaussianNB(), table.X, table.y, cv=5, scoring="roc_auc", **FEW)

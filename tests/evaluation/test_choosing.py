@@ -24,7 +24,7 @@ from tests.oracles import choosing as oracle
 
 from veridical import choose, select
 from veridical._core.errors import InputError
-from veridical._core.scoring import Outputs, read_scoring
+from veridical._core.scoring import Outputs, make_score, read_scoring
 from veridical._core.seeds import Purpose, as_generator, stream
 from veridical._core.table import Table
 from veridical.evaluation import CrossValidation, corrected_t
@@ -116,6 +116,24 @@ def test_the_bootstrap_of_a_choice_equals_the_loop(name):
     np.testing.assert_allclose(found.outside, outside, rtol=0, atol=1e-12)
     everything = [SCORERS[name](y, proba[:, c]) for c in range(4)]
     np.testing.assert_allclose(found.naive, everything, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "recall", "specificity"])
+def test_a_class_named_in_text_is_scored_as_one_named_by_make_score(name):
+    y, proba = some_predictions(np.random.default_rng(1), 24, 4, 2)
+    estimators, outputs = [], []
+    for c in range(4):
+        estimators.append(make_estimator("nb"))
+        outputs.append(Outputs(proba[None, :, c].argmax(axis=2), proba[None, :, c]))
+    table = table_of(y)
+    (by_text,) = read_scoring(f"{name}:0", table.target)
+    found, asked = (
+        row_scores(score, outputs, estimators, np.arange(24), table)
+        for score in (by_text, make_score(name, positive=0))
+    )
+    assert isinstance(found, MeanScores)
+    np.testing.assert_array_equal(found.values, asked.values)
+    np.testing.assert_array_equal(found.parts, asked.parts)
 
 
 def test_one_candidate_has_its_mean_score_outside_the_draws():

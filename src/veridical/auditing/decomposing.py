@@ -249,7 +249,8 @@ def _with_bound(
         return parts
     if e.scoring.sign * rest <= 0:
         return parts
-    bound = Part(name, rest, min(0.0, rest), max(0.0, rest))
+    all_of_it = rest + next(part.value for part in parts if part.name == name)
+    bound = Part(name, all_of_it, min(0.0, all_of_it), max(0.0, all_of_it))
     return [bound if part.name == name else part for part in parts]
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from veridical._core.advice import for_users
 from veridical._core.arrays import FloatArray, IntArray
 from veridical._core.errors import InputError
-from veridical._core.scoring import Outputs, Score, observed_of
+from veridical._core.scoring import Outputs, Score, base_name, observed_of
 from veridical._core.table import Table
 from veridical._core.targets import Numbers, Survival
 from veridical.evaluation.bias_correction import (
@@ -179,7 +179,7 @@ def _unweighted(
     target = table.target
     if score.is_accuracy:
         return MeanScores(_hits(predicted, table.y[rows]), everyone)
-    if score.name in _BY_CLASS and score.threshold is None:
+    if base_name(score.name) in _BY_CLASS and score.threshold is None:
         y = table.y[rows]
         return MeanScores(_hits(predicted, y), _classes_of(score, table, y))
     if score.name == "r2" and isinstance(target, Numbers):
@@ -232,7 +232,7 @@ def _classes_of(score: Score, table: Table, y: IntArray) -> NDArray[np.bool_]:
     if score.name == "balanced_accuracy":
         return y == np.arange(table.n_classes)[:, np.newaxis]
     positive = y == score.place_of_positive(table.classes)
-    own = ~positive if score.name == "specificity" else positive
+    own = ~positive if base_name(score.name) == "specificity" else positive
     return own[np.newaxis]
 
 
