@@ -592,14 +592,17 @@ def test_equal_times_are_no_class(tmp_path):
     ),
     st.sampled_from(["\n", "\r\n", "\r"]),
     st.booleans(),
+    st.sampled_from([1, 3, 1 << 18]),
 )
 def test_lines_without_quotation_marks_are_counted_as_the_csv_module_does(
-    rows, newline, ends
+    rows, newline, ends, part
 ):
     """The fast scan of a file gives what the slow one gives, or leaves it to that."""
     text = newline.join(",".join(row) for row in rows) + newline * ends
     content = text.encode()
-    fast = delimited._scan_unquoted(content, ",")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "_PART", part)  # bytes that are searched at once
+        fast = delimited._scan_unquoted(content, ",")
     if fast is not None:
         records = list(delimited._records(content, ","))
         assert fast == (records[0][1], [line for line, _ in records])

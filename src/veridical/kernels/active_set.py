@@ -174,13 +174,14 @@ def find_violators(
 ) -> tuple[float, float, float, float, int, int]:
     """Compare the biases of free samples with those that other samples allow.
 
-    Six values are returned. ``residual``: the largest difference between the biases of
-    two free samples. ``imbalance``: the sum of the multipliers, as a share of their
-    absolute values. ``above`` and ``highest``: the sample with the largest bias among
-    those whose multiplier may grow, and by how much it is above a free sample.
-    ``below`` and ``lowest``: the sample with the smallest bias among those whose
-    multiplier may shrink, and by how much it is below. Without free samples these two
-    samples are compared with each other, unless the multipliers have to be balanced.
+    Returns ``residual``, ``imbalance``, ``above``, ``below``, ``highest``, ``lowest``.
+    ``residual`` is the largest difference between the biases of two free samples;
+    ``imbalance`` the sum of the multipliers, as a share of their absolute values.
+    ``highest`` is the sample with the largest bias among those whose multiplier may
+    grow, and ``above`` by how much it is above a free sample. ``lowest`` is the sample
+    with the smallest bias among those whose multiplier may shrink, and ``below`` by how
+    much it is below. Without free samples these two samples are compared with each
+    other, unless the multipliers have to be balanced.
     """
     v, bias = equations.v, equations.bias
     up, down, free_up, free_down = -np.inf, np.inf, -np.inf, np.inf
