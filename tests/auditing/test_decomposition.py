@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
-from sklearn.model_selection import StratifiedKFold
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -111,6 +111,13 @@ def test_samples_on_which_nothing_was_fitted_measure_what_fitting_adds():
     assert part.value == pytest.approx(right - unseen["accuracy_unseen"])
     assert part.low > 0.02
     assert part.high - part.value == pytest.approx(part.value - part.low)
+    # Tested ten times, the samples say little more about others.
+    often = RepeatedStratifiedKFold(n_splits=5, n_repeats=10, random_state=0)
+    again = audit(
+        KNeighborsClassifier(5), X, y, cv=often, fitted_on=np.arange(60), **FEW
+    )
+    width = again.decomposition["fitted"].high - again.decomposition["fitted"].low
+    assert width > 0.7 * (part.high - part.low)
 
 
 def test_a_bound_holds_what_was_measured_of_the_same_step():

@@ -222,10 +222,15 @@ def _fitted(e: AuditEvidence, shown: Sequence[Finding]) -> Part:
         return Part("fitted", 0.0, 0.0, 0.0)
     tested = np.concatenate([split.test for split in e.splits])
     right = (np.concatenate(e.inside.predicted) == e.codes[tested]).astype(float)
+    samples, place, times = np.unique(tested, return_inverse=True, return_counts=True)
+    mean = np.bincount(place, right) / times  # a sample that is tested again is one
+    half = _half_width_of_difference(
+        mean[fitted[samples]], mean[~fitted[samples]], e.alpha
+    )
     seen, unseen = right[fitted[tested]], right[~fitted[tested]]
-    part = part_between("fitted", seen, unseen, e.alpha)
-    share = seen.size / right.size
-    return Part("fitted", *(share * bound for bound in part[1:]))
+    share, value = seen.size / right.size, float(seen.mean() - unseen.mean())
+    low, high = value - half, value + half
+    return Part("fitted", share * value, share * low, share * high)
 
 
 def _tests_others(e: AuditEvidence, shown: Sequence[Finding]) -> bool:
