@@ -109,7 +109,8 @@ def _remove_influences(
 ) -> tuple[list[Part], Interval]:
     """Return the parts, and the interval of the score when all is removed.
 
-    Where nothing is, it is that of the score under IN.
+    Where nothing is, it is that of the score under IN. Where SMOTE made samples, it is
+    that of the work with them, whose samples count as if they were measured.
     """
     shown = [one for one in findings if one.severity != "note"]
     p, now = e.procedure, _rerun(e, e.procedure)
